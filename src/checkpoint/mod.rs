@@ -1,0 +1,1 @@
+//! Checkpoints in the bundle format of TensorFlow.

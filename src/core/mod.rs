@@ -1,0 +1,17 @@
+//! Values and errors: what every other floor stands on.
+//!
+//! Knows plain values only: no files, no graph, no notebook.
+
+mod array;
+mod clock;
+mod dtype;
+mod error;
+mod shape;
+
+pub(crate) use array::for_each_type;
+pub use array::{Array, Data, Element};
+pub use clock::Clock;
+pub use dtype::DType;
+pub(crate) use error::saturating_product;
+pub use error::{Error, Exception, Explain, Explanation, Result, ValueError};
+pub use shape::Shape;

@@ -1,0 +1,1 @@
+//! Compiles a graph into a plan and runs it.

@@ -1,0 +1,1 @@
+//! `tf.estimator`. Does not know that TPUs exist.

@@ -1,0 +1,1 @@
+//! The iris data of the tutorial.

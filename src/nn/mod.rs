@@ -1,0 +1,1 @@
+//! `tf.nn`: activations and friends.

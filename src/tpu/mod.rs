@@ -1,0 +1,1 @@
+//! `tf.contrib.tpu`: the simulated TPU.
