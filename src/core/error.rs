@@ -23,6 +23,8 @@ pub enum Exception {
     KeyError,
     /// Python's `OSError`.
     OsError,
+    /// Python's `LookupError`.
+    LookupError,
     /// `tf.errors.InvalidArgumentError`.
     InvalidArgumentError,
     /// `tf.errors.OutOfRangeError`.

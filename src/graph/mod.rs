@@ -1,3 +1,19 @@
 //! The symbolic graph: tensors, ops, shapes and gradients.
 //!
-//! Knows no files and no training, and computes nothing.
+//! Knows no files and no training, and computes nothing: it records what a run will compute, checks
+//! shapes and dtypes while it is built, and derives gradients as further nodes.
+
+mod error;
+mod gradients;
+mod graph;
+pub mod ops;
+mod tensor;
+mod tensors;
+mod variable;
+
+pub use error::GraphError;
+pub use gradients::gradients;
+pub use graph::{Graph, Node, NodeId};
+pub use tensor::{Operation, Tensor};
+pub use tensors::Tensors;
+pub use variable::{Initializer, Variable, VariableOptions};
