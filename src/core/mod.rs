@@ -6,6 +6,7 @@ mod array;
 mod clock;
 mod dtype;
 mod error;
+mod philox;
 mod shape;
 
 pub(crate) use array::for_each_type;
@@ -14,4 +15,5 @@ pub use clock::Clock;
 pub use dtype::DType;
 pub(crate) use error::saturating_product;
 pub use error::{Error, Exception, Explain, Explanation, Result, ValueError};
+pub(crate) use philox::Philox;
 pub use shape::Shape;
