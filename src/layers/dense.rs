@@ -242,10 +242,7 @@ mod tests {
             "GRAPH006: dense: a layer of 0 units gives nothing; give at least 1 unit"
         );
         let integers = graph.placeholder("x", DType::Int32, Shape::new(&[None, Some(4)]));
-        assert_eq!(
-            refusal(&integers, 2),
-            "GRAPH004: dense: expected floating point, found int32; `cast` it first"
-        );
+        assert_eq!(refusal(&integers, 2), "GRAPH004: dense: expected floating point, found int32; `cast` it first");
         assert!(graph.variables().is_empty());
     }
 }

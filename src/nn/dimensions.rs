@@ -45,8 +45,7 @@ pub(crate) fn check_broadcast_of_weights(place: &str, weights: &Tensor, values: 
     let stretches = |(own, target): (&Option<usize>, &Option<usize>)| {
         own.is_none_or(|own| own == 1 || target.is_none_or(|target| target == own))
     };
-    let fits =
-        left.rank() == 0 || left.rank() == right.rank() && left.sizes().iter().zip(right.sizes()).all(stretches);
+    let fits = left.rank() == 0 || left.rank() == right.rank() && left.sizes().iter().zip(right.sizes()).all(stretches);
     if fits {
         return Ok(());
     }
@@ -71,9 +70,8 @@ mod tests {
         let column = of_shape(&graph, &[None, Some(1)]);
         let table = of_shape(&graph, &[None, Some(3)]);
         let shapes = |pair: (Tensor, Tensor)| (pair.0.shape().to_string(), pair.1.shape().to_string());
-        let of = |labels, predictions, expected| {
-            shapes(squeeze_to_rank_difference(labels, predictions, expected).unwrap())
-        };
+        let of =
+            |labels, predictions, expected| shapes(squeeze_to_rank_difference(labels, predictions, expected).unwrap());
         assert_eq!(of(&column, &rows, 0), ("[?]".to_string(), "[?]".to_string()));
         assert_eq!(of(&rows, &column, 0), ("[?]".to_string(), "[?]".to_string()));
         assert_eq!(of(&column, &table, 1), ("[?]".to_string(), "[?, 3]".to_string()));
@@ -89,7 +87,9 @@ mod tests {
         }
         assert!(check_broadcast_of_weights("mean", &of_shape(&graph, &[Some(2)]), &values).is_err());
         assert_eq!(
-            check_broadcast_of_weights("mean", &of_shape(&graph, &[Some(3), Some(1)]), &values).unwrap_err().to_string(),
+            check_broadcast_of_weights("mean", &of_shape(&graph, &[Some(3), Some(1)]), &values)
+                .unwrap_err()
+                .to_string(),
             "GRAPH001: mean weights: left is [3, 1], right is [4, 2]; weights must be one number, or have the rank of \
              the values and each size equal to theirs or 1"
         );
