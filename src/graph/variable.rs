@@ -93,6 +93,16 @@ impl Graph {
         options: VariableOptions,
         initial_value: impl FnOnce(&Graph) -> Result<Tensor>,
     ) -> Result<Variable> {
+        // A variable is there before the step begins, whatever the code around it waits for.
+        self.without_control_dependencies(|| self.unconditional_variable(name, options, initial_value))
+    }
+
+    fn unconditional_variable(
+        &self,
+        name: &str,
+        options: VariableOptions,
+        initial_value: impl FnOnce(&Graph) -> Result<Tensor>,
+    ) -> Result<Variable> {
         if self.variable_index(name).is_some() {
             return Err(GraphError::VariableExists { name: name.to_string() }.into());
         }
