@@ -6,6 +6,7 @@ mod array;
 mod clock;
 mod dtype;
 mod error;
+mod nearest;
 mod philox;
 mod shape;
 
@@ -15,5 +16,6 @@ pub use clock::Clock;
 pub use dtype::DType;
 pub(crate) use error::saturating_product;
 pub use error::{Error, Exception, Explain, Explanation, Result, ValueError};
+pub(crate) use nearest::nearest;
 pub(crate) use philox::Philox;
 pub use shape::Shape;
