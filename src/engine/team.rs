@@ -1,12 +1,11 @@
 //! Persistent worker threads that run the replicas' steps together.
 
 use super::bank::{Bank, Part, Stored};
-use super::error::EngineError;
 use super::execute::{Context, StreamKey};
 use super::executor::Memory;
 use super::plan::{Binding, Collective, Plan};
+use super::runner::thread_panicked;
 use crate::core::{Error, Result};
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -207,13 +206,8 @@ impl Job {
     fn run(&self, first: usize, banks: &mut [Bank]) -> Result<(), Failure> {
         let Some(plan) = &self.plan else { return Ok(()) };
         let run = || run_replicas(plan, self.phase, self.stream, &self.binding, Some(&self.common), first, banks);
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err((first, worker_panicked(&*panic))))
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err((first, thread_panicked(&*panic))))
     }
-}
-
-fn worker_panicked(panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-    EngineError::Worker { message: text.unwrap_or("no message").to_string() }.into()
 }
 
 /// Runs one phase on `banks`, the replicas from `first` on.

@@ -1,0 +1,154 @@
+//! What can go wrong while an estimator trains, evaluates or predicts.
+
+use crate::core::{Exception, Explain, Explanation, nearest};
+
+/// What can go wrong while an estimator trains, evaluates or predicts.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A number of steps that is not positive.
+    Steps {
+        /// Which one.
+        name: &'static str,
+    },
+    /// The loss became NaN.
+    NanLoss {
+        /// The step whose loss it is.
+        step: u64,
+        /// Where the first NaN or infinity appeared, if it could be found.
+        origin: Option<NanOrigin>,
+    },
+    /// A checkpoint lacks a variable of the graph.
+    MissingVariable {
+        /// The variable.
+        name: String,
+        /// The checkpoint.
+        checkpoint: String,
+        /// What the checkpoint holds.
+        known: Vec<String>,
+    },
+    /// A checkpoint's variable has another shape than the graph's.
+    VariableShape {
+        /// The variable.
+        name: String,
+        /// The checkpoint.
+        checkpoint: String,
+        /// The shape in the graph.
+        expected: Vec<usize>,
+        /// The shape in the checkpoint.
+        found: Vec<usize>,
+    },
+    /// No batch came at all.
+    NoInput {
+        /// What was to be done: train, evaluate, predict.
+        mode: &'static str,
+    },
+    /// Both places name a model folder, and they differ.
+    ModelDirs {
+        /// The argument.
+        argument: String,
+        /// The configuration.
+        config: String,
+    },
+    /// A hook or a caller asked for a key that there is not.
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The keys that there are.
+        known: Vec<String>,
+    },
+    /// A saver, hook or timer was given numbers that make no sense.
+    Hook {
+        /// Which hook.
+        hook: &'static str,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// No checkpoint was found where one is needed.
+    NoCheckpoint {
+        /// The folder.
+        model_dir: String,
+    },
+    /// Predictions that do not have one entry for each example.
+    PredictionRows {
+        /// The prediction's name.
+        name: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The batch's rows.
+        rows: usize,
+    },
+}
+
+/// Where a NaN or infinity first appeared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NanOrigin {
+    /// The replica, in TPU runs its core.
+    pub replica: usize,
+    /// The tensor, such as `dense/MatMul:0`.
+    pub tensor: String,
+    /// What it held: `NaN` or `infinity`.
+    pub found: &'static str,
+}
+
+impl Explain for RunError {
+    fn explain(&self) -> Explanation {
+        use Exception::{
+            InvalidArgumentError, KeyError, NanLossDuringTrainingError, NotFoundError, OutOfRangeError, ValueError,
+        };
+        match self {
+            RunError::Steps { name } => Explanation::new("RUN001", ValueError, format!("{name} must be positive, found 0"))
+                .help("leave the call out where there is nothing to do"),
+            RunError::NanLoss { step, origin } => {
+                let message = match origin {
+                    Some(NanOrigin { replica, tensor, found }) => format!(
+                        "the loss of step {step} is NaN; the first {found} appeared in `{tensor}` on replica {replica}"
+                    ),
+                    None => format!("the loss of step {step} is NaN"),
+                };
+                Explanation::new("RUN002", NanLossDuringTrainingError, message)
+                    .help("lower the learning rate, clip the gradients, or check the features of that step")
+            }
+            RunError::MissingVariable { name, checkpoint, known } => {
+                let near = nearest(name, known.iter().map(String::as_str));
+                let message = format!("checkpoint {checkpoint} has no variable `{name}`");
+                let help = "give this model a model_dir of its own, or build the model that was saved";
+                Explanation::new("RUN003", NotFoundError, match near {
+                    Some(near) => format!("{message}; the nearest is `{near}`"),
+                    None => message,
+                })
+                .help(help)
+            }
+            RunError::VariableShape { name, checkpoint, expected, found } => Explanation::new(
+                "RUN004",
+                InvalidArgumentError,
+                format!("variable `{name}` is {expected:?} in this model and {found:?} in checkpoint {checkpoint}"),
+            )
+            .help("give this model a model_dir of its own, or build the model that was saved"),
+            RunError::NoInput { mode } => {
+                Explanation::new("RUN005", OutOfRangeError, format!("the dataset had no batch to {mode}"))
+                    .help("check that it holds at least one whole batch: `Remainder::Drop` drops a smaller one")
+            }
+            RunError::ModelDirs { argument, config } => Explanation::new(
+                "RUN006",
+                ValueError,
+                format!("model_dir is {argument:?} and the config's model_dir is {config:?}"),
+            )
+            .help("give one of them"),
+            RunError::UnknownKey { key, known } => {
+                Explanation::new("RUN007", KeyError, format!("no key `{key}`; there are {}", known.join(", ")))
+            }
+            RunError::Hook { hook, problem } => Explanation::new("RUN008", ValueError, format!("{hook}: {problem}")),
+            RunError::NoCheckpoint { model_dir } => {
+                Explanation::new("RUN009", ValueError, format!("no checkpoint in {model_dir:?}"))
+                    .help("call `train` first, or name the model_dir of a trained model")
+            }
+            RunError::PredictionRows { name, found, rows } => Explanation::new(
+                "RUN010",
+                ValueError,
+                format!("prediction `{name}` has shape {found:?}; expected {rows} rows, one for each example"),
+            )
+            .help("keep the batch as the first dimension of every prediction"),
+        }
+    }
+}
