@@ -1,3 +1,13 @@
 //! Columns, frames, the CSV reader and datasets.
 //!
 //! Knows concrete values only: no graph, no gradients.
+
+mod column;
+mod dataset;
+mod error;
+mod frame;
+
+pub use column::Column;
+pub use dataset::{Batch, Cardinality, Dataset, DatasetIterator, ElementSpec, Position, Remainder};
+pub use error::DataError;
+pub use frame::Frame;
