@@ -8,6 +8,6 @@ mod error;
 mod frame;
 
 pub use column::Column;
-pub use dataset::{Batch, Cardinality, Dataset, DatasetIterator, ElementSpec, Position, Remainder};
+pub use dataset::{Batch, Cardinality, Dataset, DatasetIterator, ElementSpec, Position, Remainder, Slices};
 pub use error::DataError;
 pub use frame::Frame;

@@ -103,8 +103,8 @@ impl Feed for Batch {
     fn array(&self, column: usize) -> Option<&Array> {
         let features = self.features();
         match features.get(column) {
-            Some((_, values)) => Some(values.array()),
-            None if column == features.len() => self.labels().map(|labels| labels.array()),
+            Some((_, values)) => Some(values),
+            None if column == features.len() => self.labels(),
             None => None,
         }
     }
