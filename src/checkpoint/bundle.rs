@@ -59,12 +59,12 @@ pub(super) fn decode_index(bytes: &[u8]) -> Result<Index> {
         if key[0] == 0 {
             return Err(unsupported("partitioned variables"));
         }
-        let name = String::from_utf8_lossy(key);
-        let invalid = |reason| Err(CheckpointError::InvalidEntry { tensor: name.to_string(), reason }.into());
-        if matches!(name, std::borrow::Cow::Owned(_)) {
-            return invalid("has a name that is not UTF-8");
-        }
-        let entry = Entry::decode(value, &name).map_err(|error| error.at(format_args!("entry of `{name}`")))?;
+        let invalid = |reason| {
+            let tensor = String::from_utf8_lossy(key).into_owned();
+            Err(CheckpointError::InvalidEntry { tensor, reason }.into())
+        };
+        let Ok(name) = str::from_utf8(key) else { return invalid("has a name that is not UTF-8") };
+        let entry = Entry::decode(value, name).map_err(|error| error.at(format_args!("entry of `{name}`")))?;
         if entry.shard >= num_shards {
             return invalid("lies in a data file that the header does not promise");
         }
@@ -73,9 +73,9 @@ pub(super) fn decode_index(bytes: &[u8]) -> Result<Index> {
                 return invalid("has another size than its dtype and shape ask for");
             }
             Some(_) => {}
-            None => skipped.push(name.to_string()),
+            None => skipped.push(name.to_owned()),
         }
-        shards.entry(entry.shard).or_default().push((name.into_owned(), entry));
+        shards.entry(entry.shard).or_default().push((name.to_owned(), entry));
         Ok(())
     })?;
     let num_shards =
@@ -198,7 +198,7 @@ mod tests {
         let wrong = Entry { offset: u64::MAX, ..entry.clone() };
         assert_eq!(message(&[(b"a", wrong)]), "expected 18446744073709551615 bytes by the index, found 8");
         assert_eq!(message(&[(&[0xFF], entry.clone())]), "tensor `\u{FFFD}` has a name that is not UTF-8");
-        assert_eq!(message(&[(&[0, 1], entry)]), "the checkpoint has partitioned variables, which is not read here");
+        assert_eq!(message(&[(&[0, 1], entry)]), "the checkpoint has partitioned variables, which cannot be read here");
         let error = decode_index(&TableWriter::new().finish()).unwrap_err();
         assert_eq!(error.message(), "byte 0: the table has no header");
     }

@@ -151,11 +151,11 @@ mod tests {
         };
         assert_eq!(
             message(|header| header.varint(2, 1)),
-            "CKPT006: the checkpoint has the byte order of a big-endian machine, which is not read here"
+            "CKPT006: the checkpoint has the byte order of a big-endian machine, which cannot be read here"
         );
         assert_eq!(
             message(|header| header.message(3, |version| version.varint(1, 9).varint(2, 2))),
-            "CKPT006: the checkpoint has a newer version of the format, which is not read here"
+            "CKPT006: the checkpoint has a newer version of the format, which cannot be read here"
         );
         assert_eq!(decode_header(&encode_header()).unwrap(), 1);
     }

@@ -104,7 +104,7 @@ impl Explain for CheckpointError {
             CheckpointError::Unsupported { feature } => Explanation::new(
                 "CKPT006",
                 Raised::InvalidArgumentError,
-                format!("the checkpoint has {feature}, which is not read here"),
+                format!("the checkpoint has {feature}, which cannot be read here"),
             ),
             CheckpointError::NotWritable { tensor, reason } => Explanation::new(
                 "CKPT007",

@@ -208,7 +208,7 @@ mod tests {
         bytes[kind + 1..].copy_from_slice(&checksum.to_le_bytes());
         bytes.extend([0; FOOTER]);
         let error = block_at(&bytes, handle).unwrap_err();
-        assert_eq!(error.to_string(), "CKPT006: the checkpoint has a compressed index, which is not read here");
+        assert_eq!(error.to_string(), "CKPT006: the checkpoint has a compressed index, which cannot be read here");
     }
 
     proptest! {
