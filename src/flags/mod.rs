@@ -1,1 +1,10 @@
-//! `tf.flags`.
+//! `tf.flags`: a program's settings, from its command line. Knows nothing of what they are for.
+
+mod error;
+#[allow(clippy::module_inception)]
+mod flags;
+mod value;
+
+pub use error::FlagError;
+pub use flags::Flags;
+pub use value::{FlagValue, FromFlag};
