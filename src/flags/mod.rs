@@ -1,5 +1,6 @@
 //! `tf.flags`: a program's settings, from its command line. Knows nothing of what they are for.
 
+mod command_line;
 mod error;
 #[allow(clippy::module_inception)]
 mod flags;
