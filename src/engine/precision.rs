@@ -1,12 +1,12 @@
-//! The width of the arithmetic.
+//! How exactly the engine computes.
 
-/// The floating-point type in which an engine computes; the graph's dtypes stay as they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// How exactly the engine computes what the graph calls float32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Precision {
-    /// float32, as TensorFlow computes.
+    /// float32, as TensorFlow does.
     #[default]
     Float32,
-    /// float64, for proofs of equality.
+    /// float64 throughout, for proofs: casts to float32 do not round.
     Float64,
 }

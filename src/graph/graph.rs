@@ -3,7 +3,7 @@
 use super::ops::{Op, Signature};
 use super::{GraphError, Operation, Tensor};
 use crate::core::{Array, DType, Result, Shape};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -49,7 +49,7 @@ struct Content {
     control_inputs: Vec<NodeId>,
     variables: Vec<VariableNode>,
     variables_by_name: HashMap<String, usize>,
-    variable_scope_counts: HashMap<String, usize>,
+    variable_scopes: HashSet<String>,
     collections: BTreeMap<String, Vec<(NodeId, usize)>>,
     replicas: Option<usize>,
 }
@@ -115,7 +115,9 @@ impl Graph {
 
     /// A constant with a name of its own.
     pub fn named_constant(&self, name: &str, value: impl Into<Array>) -> Tensor {
-        self.add(Op::Const(value.into()), name, &[]).expect("a constant reads nothing, so nothing can mismatch")
+        let value = value.into();
+        let dtype = value.dtype();
+        self.add(Op::Const { value, dtype }, name, &[]).expect("a constant reads nothing, so nothing can mismatch")
     }
 
     /// A constant `value` of the dtype `like` has.
@@ -123,7 +125,13 @@ impl Graph {
     /// # Errors
     /// `CORE002` if that dtype holds no numbers.
     pub fn number_like(&self, name: &str, value: f64, like: &Tensor) -> Result<Tensor> {
-        Ok(self.named_constant(name, Array::from(value).cast(like.dtype())?))
+        self.typed_constant(name, Array::from(value), like.dtype())
+    }
+
+    /// A constant of type `dtype` whose value a run in float64 sees unrounded.
+    pub(crate) fn typed_constant(&self, name: &str, value: Array, dtype: DType) -> Result<Tensor> {
+        value.cast(dtype)?;
+        self.add(Op::Const { value, dtype }, name, &[])
     }
 
     /// Adds a node after checking shapes and dtypes, and returns its first output.
@@ -133,6 +141,17 @@ impl Graph {
 
     /// Adds a node after checking shapes and dtypes.
     pub(crate) fn add_operation(&self, op: Op, name: &str, inputs: &[&Tensor]) -> Result<Operation> {
+        self.add_node(op, Some(name), inputs)
+    }
+
+    /// Adds a node that bears the name of the current scope itself, such as `Adagrad` beside `Adagrad/update`.
+    ///
+    /// To be called once for each [`name_scope`](Graph::name_scope), which has reserved the name.
+    pub(crate) fn add_scope_operation(&self, op: Op, inputs: &[&Tensor]) -> Result<Operation> {
+        self.add_node(op, None, inputs)
+    }
+
+    fn add_node(&self, op: Op, name: Option<&str>, inputs: &[&Tensor]) -> Result<Operation> {
         for input in inputs {
             if !self.is_same(&input.graph) {
                 let error = GraphError::AnotherGraph { op: op.type_name().to_string(), tensor: input.name() };
@@ -148,7 +167,10 @@ impl Graph {
             })
             .collect();
         let outputs = op.infer(&signatures)?;
-        let name = content.unique_name(name);
+        let name = match name {
+            Some(name) => content.unique_name(name),
+            None => content.scope.clone(),
+        };
         let node = Node {
             name: name.clone(),
             op,
@@ -198,6 +220,19 @@ impl Graph {
         }
         let outer = self.lock().control_inputs.len();
         self.lock().control_inputs.extend(operations.iter().map(|operation| operation.node));
+        let _restore = Restore(self, outer);
+        build()
+    }
+
+    /// Runs `build` so that new nodes wait for nothing. TensorFlow: `tf.control_dependencies(None)`.
+    pub(crate) fn without_control_dependencies<T>(&self, build: impl FnOnce() -> T) -> T {
+        struct Restore<'a>(&'a Graph, Vec<NodeId>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.lock().control_inputs = std::mem::take(&mut self.1);
+            }
+        }
+        let outer = std::mem::take(&mut self.lock().control_inputs);
         let _restore = Restore(self, outer);
         build()
     }
@@ -295,9 +330,12 @@ impl Graph {
     /// `base`, or `base_1`, `base_2`, … if a variable scope took it before: how `dense` names its variables.
     pub(crate) fn unique_variable_scope(&self, base: &str) -> String {
         let mut content = self.lock();
-        let count = content.variable_scope_counts.entry(base.to_string()).or_insert(0);
-        let name = if *count == 0 { base.to_string() } else { format!("{base}_{count}") };
-        *count += 1;
+        let mut name = base.to_string();
+        let mut number = 0;
+        while !content.variable_scopes.insert(name.clone()) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
         name
     }
 
