@@ -6,6 +6,8 @@ mod array;
 mod clock;
 mod dtype;
 mod error;
+mod nearest;
+mod philox;
 mod shape;
 
 pub(crate) use array::for_each_type;
@@ -14,4 +16,6 @@ pub use clock::Clock;
 pub use dtype::DType;
 pub(crate) use error::saturating_product;
 pub use error::{Error, Exception, Explain, Explanation, Result, ValueError};
+pub(crate) use nearest::nearest;
+pub(crate) use philox::Philox;
 pub use shape::Shape;

@@ -1,1 +1,23 @@
 //! Compiles a graph into a plan and runs it.
+//!
+//! [`Plan`] is the compiled graph, [`VariableStore`] the values that live on, [`Executor`] runs plans over them for one
+//! replica or many. Knows nothing of steps' purpose: training, evaluation and prediction look alike from here.
+
+mod bank;
+mod compile;
+mod error;
+mod execute;
+mod executor;
+mod fusion;
+mod plan;
+mod precision;
+mod schedule;
+mod team;
+mod variable_store;
+
+pub use compile::Request;
+pub use error::EngineError;
+pub use executor::{Executor, ExecutorOptions, Feed, PlanId, Split};
+pub use plan::Plan;
+pub use precision::Precision;
+pub use variable_store::VariableStore;

@@ -115,7 +115,9 @@ impl Graph {
 
     /// A constant with a name of its own.
     pub fn named_constant(&self, name: &str, value: impl Into<Array>) -> Tensor {
-        self.add(Op::Const(value.into()), name, &[]).expect("a constant reads nothing, so nothing can mismatch")
+        let value = value.into();
+        let dtype = value.dtype();
+        self.add(Op::Const { value, dtype }, name, &[]).expect("a constant reads nothing, so nothing can mismatch")
     }
 
     /// A constant `value` of the dtype `like` has.
@@ -123,7 +125,13 @@ impl Graph {
     /// # Errors
     /// `CORE002` if that dtype holds no numbers.
     pub fn number_like(&self, name: &str, value: f64, like: &Tensor) -> Result<Tensor> {
-        Ok(self.named_constant(name, Array::from(value).cast(like.dtype())?))
+        self.typed_constant(name, Array::from(value), like.dtype())
+    }
+
+    /// A constant of type `dtype` whose value a run in float64 sees unrounded.
+    pub(crate) fn typed_constant(&self, name: &str, value: Array, dtype: DType) -> Result<Tensor> {
+        value.cast(dtype)?;
+        self.add(Op::Const { value, dtype }, name, &[])
     }
 
     /// Adds a node after checking shapes and dtypes, and returns its first output.

@@ -186,18 +186,17 @@ impl Initializer {
                 Ok(graph.named_constant("ones", ones))
             }
             Initializer::Constant(value) => {
-                let value = value.cast(dtype)?;
                 let value = if value.len() == 1 && value.shape() != shape {
-                    Array::full(shape, value.to_f64_vec()?[0]).cast(dtype)?
+                    Array::full(shape, value.to_f64_vec()?[0])
                 } else {
-                    value
+                    value.clone()
                 };
                 if value.shape() != shape {
                     let problem = format!("the initial value has shape {:?}, the variable {shape:?}", value.shape());
                     let help = "give values of the variable's shape, or one number".to_string();
                     return Err(GraphError::Argument { op: "get_variable".to_string(), problem, help }.into());
                 }
-                Ok(graph.named_constant("Const", value))
+                graph.typed_constant("Const", value, dtype)
             }
             Initializer::GlorotUniform => {
                 let (fan_in, fan_out) = fans(shape);

@@ -1,3 +1,15 @@
 //! How a value shows itself, logs, progress and the stop flag, in plain text that any front end can read.
 //!
 //! Knows the text protocol of evcxr, but depends on neither evcxr nor a kernel.
+
+mod content;
+mod show;
+mod stop;
+mod table;
+pub mod logging;
+
+pub(crate) use content::printable;
+pub use content::{display, escape_html};
+pub use show::Show;
+pub use stop::StopFlag;
+pub use table::Table;

@@ -97,6 +97,14 @@ impl ArrayOp {
         }
     }
 
+    pub(super) fn read_inputs(&self, inputs: usize) -> usize {
+        match self {
+            ArrayOp::ZerosLike | ArrayOp::FillLike { .. } | ArrayOp::Size => 0,
+            ArrayOp::ReshapeLike | ArrayOp::BroadcastLike | ArrayOp::PadLike { .. } | ArrayOp::ConcatPart { .. } => 1,
+            _ => inputs,
+        }
+    }
+
     pub(super) fn infer(&self, inputs: &[Signature<'_>]) -> Result<Outputs> {
         let (dtype, shape) = (inputs[0].dtype, inputs[0].shape);
         let name = self.type_name();

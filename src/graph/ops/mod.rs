@@ -53,7 +53,12 @@ pub enum Op {
         shape: Shape,
     },
     /// A value that never changes.
-    Const(Array),
+    Const {
+        /// The value; it may be held more exactly than `dtype` says, for runs in float64.
+        value: Array,
+        /// The type of the elements.
+        dtype: DType,
+    },
     /// Nothing: it only waits for others.
     NoOp,
     /// One value in, one value out, element by element.
@@ -138,7 +143,7 @@ impl Op {
     pub fn type_name(&self) -> &'static str {
         match self {
             Op::Placeholder { .. } => "Placeholder",
-            Op::Const(_) => "Const",
+            Op::Const { .. } => "Const",
             Op::NoOp => "NoOp",
             Op::Unary(op) => op.type_name(),
             Op::Binary(op) => op.type_name(),
@@ -159,6 +164,15 @@ impl Op {
         }
     }
 
+    /// How many of its first `inputs` inputs it reads; of the others only the shape counts.
+    pub(crate) fn read_inputs(&self, inputs: usize) -> usize {
+        match self {
+            Op::Array(op) => op.read_inputs(inputs),
+            Op::Random { .. } => 0,
+            _ => inputs,
+        }
+    }
+
     /// Dtype and shape of each output for inputs of these dtypes and shapes.
     ///
     /// With sizes that are all known the answer is exact: the engine asks again once data have arrived.
@@ -168,7 +182,7 @@ impl Op {
     pub fn infer(&self, inputs: &[Signature<'_>]) -> Result<Outputs> {
         match self {
             Op::Placeholder { dtype, shape } => Ok(vec![(*dtype, shape.clone())]),
-            Op::Const(value) => Ok(vec![(value.dtype(), value.known_shape())]),
+            Op::Const { value, dtype } => Ok(vec![(*dtype, value.known_shape())]),
             Op::NoOp => Ok(vec![]),
             Op::Unary(op) => op.infer(inputs),
             Op::Binary(op) => op.infer(inputs),
@@ -206,9 +220,12 @@ impl Op {
             Op::Entropy(op) => op.gradient(node),
             Op::CrossReplicaSum { groups } => Ok(vec![Some(cross_replica_sum(node.gradient(0)?, groups.clone())?)]),
             Op::CheckNumerics { .. } => Ok(vec![Some(node.gradient(0)?.clone())]),
-            Op::Placeholder { .. } | Op::Const(_) | Op::NoOp | Op::ArgMax { .. } | Op::Random { .. } | Op::State(_) => {
-                Ok(vec![None; node.node.inputs.len()])
-            }
+            Op::Placeholder { .. }
+            | Op::Const { .. }
+            | Op::NoOp
+            | Op::ArgMax { .. }
+            | Op::Random { .. }
+            | Op::State(_) => Ok(vec![None; node.node.inputs.len()]),
             Op::BiasAddGrad => Err(node.refuse("second derivatives through it are not defined here")),
         }
     }

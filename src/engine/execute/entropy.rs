@@ -1,0 +1,116 @@
+//! Softmax and the cross entropies, row by row.
+
+use super::Context;
+use super::elementwise::Float;
+use crate::core::Result;
+use crate::engine::bank::Kind;
+use crate::engine::error::EngineError;
+use crate::engine::plan::Step;
+use crate::graph::ops::Entropy;
+
+impl Context<'_> {
+    pub(super) fn entropy(&mut self, op: Entropy, step: &Step) -> Result<()> {
+        match self.kind(step.outputs[0]) {
+            Kind::F32 => self.entropy_float::<f32>(op, step),
+            _ => self.entropy_float::<f64>(op, step),
+        }
+    }
+
+    fn entropy_float<T: Float>(&mut self, op: Entropy, step: &Step) -> Result<()> {
+        let logits = step.inputs[0];
+        let (_, classes) = self.dims(logits).matrix();
+        let first = step.outputs[0];
+        match op {
+            Entropy::Softmax => self.write::<T, _>(first, |out, inputs| {
+                for (out, x) in rows(out, inputs.read::<T>(logits), classes) {
+                    softmax(out, x);
+                }
+            }),
+            Entropy::LogSoftmax => self.write::<T, _>(first, |out, inputs| {
+                for (out, x) in rows(out, inputs.read::<T>(logits), classes) {
+                    let (largest, total) = largest_and_total(x);
+                    let log_total = total.ln();
+                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = x - largest - log_total);
+                }
+            }),
+            Entropy::SparseSoftmaxCrossEntropyWithLogits => return self.sparse_cross_entropy::<T>(step, classes),
+            Entropy::SoftmaxCrossEntropyWithLogits => {
+                let labels = step.inputs[1];
+                self.write::<T, _>(first, |out, inputs| {
+                    let (x, labels) = (inputs.read::<T>(logits), inputs.read::<T>(labels));
+                    let pairs = x.chunks_exact(classes.max(1)).zip(labels.chunks_exact(classes.max(1)));
+                    for (out, (x, labels)) in out.iter_mut().zip(pairs) {
+                        let (largest, total) = largest_and_total(x);
+                        let log_total = total.ln();
+                        let terms = x.iter().zip(labels).map(|(&x, &label)| label * (log_total - (x - largest)));
+                        *out = terms.fold(T::from_f64(0.0), |sum, term| sum + term);
+                    }
+                });
+                self.write::<T, _>(step.outputs[1], |out, inputs| {
+                    let labels = inputs.read::<T>(labels).chunks_exact(classes.max(1));
+                    for ((out, x), labels) in rows(out, inputs.read::<T>(logits), classes).zip(labels) {
+                        softmax(out, x);
+                        out.iter_mut().zip(labels).for_each(|(out, &label)| *out = *out - label);
+                    }
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn sparse_cross_entropy<T: Float>(&mut self, step: &Step, classes: usize) -> Result<()> {
+        let &[logits, labels] = step.inputs.as_slice() else { return Ok(()) };
+        let label_kind = self.kind(labels);
+        let wide = label_kind == Kind::I64;
+        let (loss, backprop) = (step.outputs[0], step.outputs[1]);
+        // Backprop first, so that the loss can be read off while its row is at hand.
+        let wrong = self.write::<T, _>(backprop, |out, inputs| {
+            for (row, (out, x)) in rows(out, inputs.read::<T>(logits), classes).enumerate() {
+                let label =
+                    if wide { inputs.read::<i64>(labels)[row] } else { i64::from(inputs.read::<i32>(labels)[row]) };
+                let Some(class) = usize::try_from(label).ok().filter(|class| *class < classes) else {
+                    return Some((row, label));
+                };
+                softmax(out, x);
+                out[class] = out[class] - T::from_f64(1.0);
+            }
+            None
+        });
+        if let Some((row, label)) = wrong {
+            let op = format!("SparseSoftmaxCrossEntropyWithLogits `{}`", self.plan.names[step.name]);
+            return Err(EngineError::Label { op, row, label, classes }.into());
+        }
+        self.write::<T, _>(loss, |out, inputs| {
+            let x = inputs.read::<T>(logits).chunks_exact(classes.max(1));
+            for (row, (out, x)) in out.iter_mut().zip(x).enumerate() {
+                let label =
+                    if wide { inputs.read::<i64>(labels)[row] } else { i64::from(inputs.read::<i32>(labels)[row]) };
+                let (largest, total) = largest_and_total(x);
+                *out = total.ln() - (x[label as usize] - largest);
+            }
+        });
+        Ok(())
+    }
+}
+
+fn rows<'a, T>(out: &'a mut [T], x: &'a [T], classes: usize) -> impl Iterator<Item = (&'a mut [T], &'a [T])> {
+    out.chunks_exact_mut(classes.max(1)).zip(x.chunks_exact(classes.max(1)))
+}
+
+/// The largest logit of a row, and the sum of `e^(x - largest)`.
+fn largest_and_total<T: Float>(x: &[T]) -> (T, T) {
+    let largest =
+        x.iter().fold(T::from_f64(f64::NEG_INFINITY), |largest, &x| if x > largest || x != x { x } else { largest });
+    (largest, x.iter().fold(T::from_f64(0.0), |total, &x| total + (x - largest).exp()))
+}
+
+fn softmax<T: Float>(out: &mut [T], x: &[T]) {
+    let largest =
+        x.iter().fold(T::from_f64(f64::NEG_INFINITY), |largest, &x| if x > largest || x != x { x } else { largest });
+    let mut total = T::from_f64(0.0);
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = (x - largest).exp();
+        total += *out;
+    }
+    out.iter_mut().for_each(|out| *out = *out / total);
+}
