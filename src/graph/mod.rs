@@ -16,4 +16,5 @@ pub use gradients::gradients;
 pub use graph::{Graph, Node, NodeId};
 pub use tensor::{Operation, Tensor};
 pub use tensors::Tensors;
+pub(crate) use variable::LOCAL_VARIABLES;
 pub use variable::{Initializer, Variable, VariableOptions};

@@ -1,31 +1,17 @@
-//! `tf.metrics`: streaming metrics.
+//! Metrics: quality measured over a stream of batches.
+//!
+//! Knows no loop: each metric is a value to read and an update to run for each batch. What it adds up stays in local
+//! variables, which no checkpoint saves and each evaluation starts from 0.
 
-use crate::graph::Tensor;
+mod auc;
+mod mean;
+mod metric;
+mod options;
+mod positives;
+mod running_sum;
 
-/// One streaming metric: its value so far, and the operation's output that takes in a batch.
-#[derive(Clone, Debug)]
-pub struct Metric {
-    /// The value over all batches so far.
-    pub value: Tensor,
-    /// Takes in the current batch, and gives the value after it.
-    pub update: Tensor,
-}
-
-/// Metrics under names, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Metrics {
-    entries: Vec<(String, Metric)>,
-}
-
-impl Metrics {
-    /// The entries, in order.
-    pub fn entries(&self) -> &[(String, Metric)] {
-        &self.entries
-    }
-}
-
-impl<const N: usize> From<[(&str, Metric); N]> for Metrics {
-    fn from(entries: [(&str, Metric); N]) -> Self {
-        Metrics { entries: entries.into_iter().map(|(name, metric)| (name.to_string(), metric)).collect() }
-    }
-}
+pub use auc::{Auc, Curve, SummationMethod, auc};
+pub use mean::{accuracy, mean, mean_squared_error, root_mean_squared_error};
+pub use metric::{Metric, Metrics};
+pub use options::MetricOptions;
+pub use positives::{precision, recall};
