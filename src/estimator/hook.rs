@@ -38,7 +38,7 @@ pub trait SessionRunHook: Send {
     ///
     /// # Errors
     /// Ends the call that the hook belongs to.
-    fn after_run(&mut self, _context: &mut RunContext, _values: &RunValues) -> Result<()> {
+    fn after_run(&mut self, _context: &mut RunContext, _values: &RunValues<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -86,16 +86,17 @@ impl RunContext {
     }
 }
 
-/// The values that a hook asked for, in its order.
-#[derive(Clone, Debug, Default)]
-pub struct RunValues {
-    /// For each tensor: its value on each replica.
+/// The values that a hook asked for, in its order, and the variables after the loop.
+#[derive(Debug)]
+pub struct RunValues<'a> {
     pub(crate) values: Vec<Vec<Array>>,
     /// The loss of the loop's last step: the mean over the batch, in TPU runs over all shards.
-    pub loss: Option<f64>,
+    pub loss: f64,
+    /// The variables' values; replica 0's where replicas differ.
+    pub variables: &'a VariableStore,
 }
 
-impl RunValues {
+impl RunValues<'_> {
     /// The value of tensor number `index`, on replica 0.
     pub fn get(&self, index: usize) -> Option<&Array> {
         self.on_replica(index, 0)

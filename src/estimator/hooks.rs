@@ -1,10 +1,10 @@
 //! The hooks that TensorFlow brings along.
 
-use super::hook::{RunContext, RunValues, SessionRunHook, SessionState};
 use super::RunError;
+use super::hook::{RunContext, RunValues, SessionRunHook, SessionState};
 use crate::core::Result;
 use crate::graph::{Graph, Tensor};
-use crate::notebook;
+use crate::notebook::logging;
 
 /// Stops training after so many steps, or at a global step. TensorFlow: `tf.train.StopAtStepHook`.
 ///
@@ -35,7 +35,7 @@ impl SessionRunHook for StopAtStepHook {
         Ok(())
     }
 
-    fn after_run(&mut self, context: &mut RunContext, _values: &RunValues) -> Result<()> {
+    fn after_run(&mut self, context: &mut RunContext, _values: &RunValues<'_>) -> Result<()> {
         if self.last_step.is_some_and(|last| context.global_step >= last) {
             context.request_stop();
         }
@@ -76,12 +76,14 @@ impl SessionRunHook for LoggingTensorHook {
         Ok(if self.loops % self.every_n_iter == 0 { self.tensors.clone() } else { Vec::new() })
     }
 
-    fn after_run(&mut self, _context: &mut RunContext, values: &RunValues) -> Result<()> {
+    fn after_run(&mut self, _context: &mut RunContext, values: &RunValues<'_>) -> Result<()> {
         if self.loops % self.every_n_iter == 0 {
-            let texts = self.names.iter().enumerate().filter_map(|(index, (label, _))| {
-                values.get(index).map(|value| format!("{label} = {value}"))
-            });
-            notebook::info(texts.collect::<Vec<_>>().join(", "));
+            let texts = self
+                .names
+                .iter()
+                .enumerate()
+                .filter_map(|(index, (label, _))| values.get(index).map(|value| format!("{label} = {value}")));
+            logging::info(texts.collect::<Vec<_>>().join(", "));
         }
         self.loops += 1;
         Ok(())
@@ -124,14 +126,14 @@ impl SessionRunHook for NanTensorHook {
         Ok(self.watched.iter().cloned().collect())
     }
 
-    fn after_run(&mut self, context: &mut RunContext, values: &RunValues) -> Result<()> {
+    fn after_run(&mut self, context: &mut RunContext, values: &RunValues<'_>) -> Result<()> {
         let replicas = values.values.first().map_or(&[][..], Vec::as_slice);
         for value in replicas {
             if value.to_f64_vec()?.iter().any(|value| value.is_nan()) {
                 if self.on_nan == OnNan::Fail {
                     return Err(RunError::NanLoss { step: context.global_step, origin: None }.into());
                 }
-                notebook::warn(format!("`{}` is NaN at step {}: training stops", self.tensor, context.global_step));
+                logging::warn(format!("`{}` is NaN at step {}: training stops", self.tensor, context.global_step));
                 context.request_stop();
             }
         }

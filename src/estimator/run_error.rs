@@ -69,6 +69,8 @@ pub enum RunError {
         /// The folder.
         model_dir: String,
     },
+    /// The training operation did not count its step.
+    GlobalStep,
     /// Predictions that do not have one entry for each example.
     PredictionRows {
         /// The prediction's name.
@@ -97,8 +99,10 @@ impl Explain for RunError {
             InvalidArgumentError, KeyError, NanLossDuringTrainingError, NotFoundError, OutOfRangeError, ValueError,
         };
         match self {
-            RunError::Steps { name } => Explanation::new("RUN001", ValueError, format!("{name} must be positive, found 0"))
-                .help("leave the call out where there is nothing to do"),
+            RunError::Steps { name } => {
+                Explanation::new("RUN001", ValueError, format!("{name} must be positive, found 0"))
+                    .help("leave the call out where there is nothing to do")
+            }
             RunError::NanLoss { step, origin } => {
                 let message = match origin {
                     Some(NanOrigin { replica, tensor, found }) => format!(
@@ -113,10 +117,14 @@ impl Explain for RunError {
                 let near = nearest(name, known.iter().map(String::as_str));
                 let message = format!("checkpoint {checkpoint} has no variable `{name}`");
                 let help = "give this model a model_dir of its own, or build the model that was saved";
-                Explanation::new("RUN003", NotFoundError, match near {
-                    Some(near) => format!("{message}; the nearest is `{near}`"),
-                    None => message,
-                })
+                Explanation::new(
+                    "RUN003",
+                    NotFoundError,
+                    match near {
+                        Some(near) => format!("{message}; the nearest is `{near}`"),
+                        None => message,
+                    },
+                )
                 .help(help)
             }
             RunError::VariableShape { name, checkpoint, expected, found } => Explanation::new(
@@ -143,6 +151,12 @@ impl Explain for RunError {
                 Explanation::new("RUN009", ValueError, format!("no checkpoint in {model_dir:?}"))
                     .help("call `train` first, or name the model_dir of a trained model")
             }
+            RunError::GlobalStep => Explanation::new(
+                "RUN011",
+                ValueError,
+                "train_op ran, and the global step stayed the same, so the training would never end",
+            )
+            .help("give `minimize` the global step: `minimize(&loss, Some(&features.graph().global_step()))`"),
             RunError::PredictionRows { name, found, rows } => Explanation::new(
                 "RUN010",
                 ValueError,

@@ -1,0 +1,56 @@
+//! Evaluates a model on a dataset, batch by batch.
+
+use super::{EstimatorSpec, Evaluation, RunError};
+use crate::core::Result;
+use crate::engine::{Flow, Request, Runner};
+use crate::graph::Tensor;
+use crate::notebook::logging;
+
+/// Runs up to `limit` batches through the updates of the metrics, then reads their values.
+///
+/// The loss is the plain mean of the batches' losses, however many rows each has, as in TensorFlow.
+pub(crate) fn evaluate(
+    runner: &mut dyn Runner,
+    spec: &EstimatorSpec,
+    feeds: Vec<Tensor>,
+    limit: u64,
+    global_step: u64,
+) -> Result<Evaluation> {
+    let metrics = spec.metrics.entries();
+    let updates = metrics.iter().map(|(_, metric)| metric.update.clone());
+    let request = Request { feeds, fetches: spec.loss.iter().cloned().chain(updates).collect(), ..Request::default() };
+    let plan = runner.executor().prepare(&request)?;
+    runner.executor().set_step(global_step);
+    let (mut total, mut steps) = (0.0, 0u64);
+    runner.run_loop(plan, limit, &mut |executor| {
+        total += executor.scalar(plan, 0, 0);
+        steps += 1;
+        log_progress(steps, limit);
+        Ok(Flow::Continue)
+    })?;
+    if steps == 0 {
+        return Err(RunError::NoInput { mode: "evaluate" }.into());
+    }
+    let executor = runner.executor();
+    let values = metrics.iter().map(|(_, metric)| metric.value.clone()).collect();
+    let reading = executor.prepare(&Request { fetches: values, ..Request::default() })?;
+    executor.run(reading, &[])?;
+    let mut entries = vec![("loss".to_string(), total / steps as f64)];
+    for (index, (name, _)) in metrics.iter().enumerate() {
+        entries.push((name.clone(), executor.scalar(reading, index, 0)));
+    }
+    Ok(Evaluation::new(entries, global_step, steps))
+}
+
+/// One line for each batch of fewer than 20, else ten in all.
+pub(crate) fn log_progress(step: u64, limit: u64) {
+    let every = if limit < 20 { 1 } else { limit / 10 };
+    if limit != u64::MAX && step % every == 0 {
+        logging::info(format!("Evaluation [{step}/{limit}]"));
+    }
+}
+
+/// TensorFlow's closing line.
+pub(crate) fn log_result(evaluation: &Evaluation) {
+    logging::info(format!("Saving dict for global step {}: {evaluation}", evaluation.global_step()));
+}

@@ -1,0 +1,254 @@
+//! The training loop: the same for every runner.
+
+use super::hook::{RunContext, RunValues, SessionRunHook, SessionState};
+use super::model_dir::ModelDir;
+use super::saver_hook::CheckpointSaverHook;
+use super::{Fidelity, RunConfig, RunError, TrainReport};
+use crate::core::{Array, Clock, Result};
+use crate::engine::{Flow, LoopEnd, Request, Runner};
+use crate::graph::{Graph, Operation, Tensor};
+use crate::notebook::{StopFlag, logging};
+use std::time::Duration;
+
+/// Everything that a training needs: built by an estimator, with a runner that stands ready.
+pub(crate) struct Training<'a> {
+    pub config: &'a RunConfig,
+    pub model_dir: &'a ModelDir,
+    pub graph: &'a Graph,
+    pub loss: Tensor,
+    pub train_op: Operation,
+    pub feeds: Vec<Tensor>,
+    pub runner: &'a mut dyn Runner,
+    pub hooks: &'a mut [Box<dyn SessionRunHook>],
+    pub seed: u64,
+    pub first_step: u64,
+    /// The global step to stop at; `u64::MAX` for none.
+    pub last_step: u64,
+    pub loops: Loops,
+    pub log: LogStyle,
+}
+
+/// How many steps a loop has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loops {
+    /// One, as hooks see it; several where nobody looks in between.
+    Single,
+    /// So many, on a TPU.
+    Of(u64),
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogStyle {
+    /// Steps between two lines; `None` for none.
+    pub every: Option<u64>,
+    /// Whether the loss is logged, or the speed alone.
+    pub loss: bool,
+    /// Rows of a step, where examples/sec is logged too.
+    pub examples: Option<usize>,
+}
+
+impl Training<'_> {
+    /// Trains to the last step, to the end of the input, or until a hook or the user stops it.
+    pub fn run(mut self) -> Result<TrainReport> {
+        let clock = Clock::system();
+        let mut saver = CheckpointSaverHook::of(self.model_dir, self.config, clock.clone());
+        for hook in &mut *self.hooks {
+            hook.begin(self.graph)?;
+        }
+        self.with_session(self.first_step, |hook, session| hook.after_create_session(session), &mut saver)?;
+        self.keep_input(&mut saver)?;
+
+        let replicas = self.runner.executor().replicas();
+        let mut report = TrainReport {
+            first_step: self.first_step,
+            global_step: self.first_step,
+            shards: replicas,
+            ..TrainReport::default()
+        };
+        let mut speed = Speed::new(self.log, self.first_step, clock);
+        let mut step = self.first_step;
+        let mut ended = false;
+        while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
+            let wanted = self.steps_of_next_loop(step, &saver, &speed);
+            let (context, last_loss, end) = self.run_loop(step, wanted, &mut saver, &mut report)?;
+            let done = context.global_step;
+            if done == step && end == LoopEnd::EndOfInput {
+                break;
+            }
+            if done == step {
+                return Err(RunError::GlobalStep.into());
+            }
+            step = done;
+            report.global_step = step;
+            speed.log(step, last_loss);
+            self.keep_input(&mut saver)?;
+            ended = context.should_stop() || end == LoopEnd::EndOfInput;
+        }
+        if report.steps() == 0 && self.first_step < self.last_step && !StopFlag::process().stop_requested() {
+            return Err(RunError::NoInput { mode: "train" }.into());
+        }
+        self.with_session(step, |hook, session| hook.end(session), &mut saver)?;
+        self.keep_input(&mut saver)?;
+        if let Some(loss) = report.loss() {
+            logging::info(format!("Loss for final step: {}.", shown_loss(self.config, &report, loss)));
+        }
+        Ok(report)
+    }
+
+    /// Runs one loop with all that belongs around it.
+    fn run_loop(
+        &mut self,
+        step: u64,
+        wanted: u64,
+        saver: &mut CheckpointSaverHook,
+        report: &mut TrainReport,
+    ) -> Result<(RunContext, f64, LoopEnd)> {
+        let before = RunContext::new(step, wanted);
+        let mut asked = Vec::with_capacity(self.hooks.len());
+        let mut fetches = vec![self.loss.clone()];
+        for hook in &mut *self.hooks {
+            let tensors = hook.before_run(&before)?;
+            asked.push(fetches.len()..fetches.len() + tensors.len());
+            fetches.extend(tensors);
+        }
+        let count = fetches.len();
+        let request =
+            Request { feeds: self.feeds.clone(), fetches, targets: vec![self.train_op.clone()], unfused: false };
+        let plan = self.runner.executor().prepare(&request)?;
+        self.runner.executor().set_step(step);
+        let replicas = report.shards;
+        let room = usize::try_from(wanted.min(1 << 20)).unwrap_or(0);
+        report.losses.reserve(room);
+        report.shard_losses.reserve(room * replicas);
+        let start = report.losses.len() as u64;
+        let mut nan = false;
+        let end = self.runner.run_loop(plan, wanted, &mut |executor| {
+            let mut total = 0.0;
+            for replica in 0..replicas {
+                let loss = executor.scalar(plan, 0, replica);
+                report.shard_losses.push(loss);
+                total += loss;
+            }
+            let mean = total / replicas as f64;
+            report.losses.push(mean);
+            nan = mean.is_nan();
+            Ok(if nan { Flow::Stop } else { Flow::Continue })
+        })?;
+        let done = report.losses.len() as u64 - start;
+        if nan {
+            return Err(RunError::NanLoss { step: step + done, origin: None }.into());
+        }
+        report.loops += if self.loops == Loops::Single { done } else { 1 };
+        let Some(&loss) = report.losses.last() else { return Ok((before, f64::NAN, end)) };
+        let executor = self.runner.executor();
+        let values: Vec<Vec<Array>> = (1..count)
+            .map(|fetch| (0..replicas).map(|replica| executor.output(plan, fetch, replica)).collect())
+            .collect();
+        let variables = executor.store();
+        let global_step = variables.get("global_step")?.to_scalar::<i64>()?.max(0) as u64;
+        let mut context = RunContext::new(global_step, done);
+        let run_values = |range: std::ops::Range<usize>| RunValues {
+            values: values[range.start - 1..range.end - 1].to_vec(),
+            loss,
+            variables,
+        };
+        if done > 0 {
+            for (hook, range) in self.hooks.iter_mut().zip(asked) {
+                hook.after_run(&mut context, &run_values(range))?;
+            }
+            saver.after_run(&mut context, &run_values(1..1))?;
+        }
+        Ok((context, loss, end))
+    }
+
+    fn steps_of_next_loop(&self, step: u64, saver: &CheckpointSaverHook, speed: &Speed) -> u64 {
+        let left = self.last_step - step;
+        match self.loops {
+            Loops::Of(steps) => steps.min(left),
+            Loops::Single if !self.hooks.is_empty() => 1,
+            // Nobody looks between these steps, so they may run in one go.
+            Loops::Single => left.min(saver.patience(step)).min(speed.patience(step)).min(100),
+        }
+    }
+
+    fn with_session(
+        &mut self,
+        global_step: u64,
+        mut call: impl FnMut(&mut dyn SessionRunHook, &SessionState<'_>) -> Result<()>,
+        saver: &mut CheckpointSaverHook,
+    ) -> Result<()> {
+        let session = SessionState { global_step, variables: self.runner.executor().store() };
+        for hook in &mut *self.hooks {
+            call(hook.as_mut(), &session)?;
+        }
+        call(saver, &session)
+    }
+
+    /// Keeps the input's position beside a checkpoint that was just saved.
+    fn keep_input(&mut self, saver: &mut CheckpointSaverHook) -> Result<()> {
+        match saver.take_saved() {
+            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The loss that logs and results show: the mean over all shards, or shard 0's, as the original does.
+fn shown_loss(config: &RunConfig, report: &TrainReport, mean: f64) -> f32 {
+    let shard =
+        report.steps().checked_sub(1).and_then(|last| report.shard_losses(last)).and_then(|shards| shards.first());
+    match (config.fidelity, shard) {
+        (Fidelity::Faithful, Some(&shard)) => shard as f32,
+        _ => mean as f32,
+    }
+}
+
+/// Log lines on loss and speed.
+struct Speed {
+    style: LogStyle,
+    clock: Clock,
+    first: u64,
+    last: Option<(u64, Duration)>,
+}
+
+impl Speed {
+    fn new(style: LogStyle, first: u64, clock: Clock) -> Self {
+        Speed { style, clock, first, last: None }
+    }
+
+    /// After how many steps at most there is a line to log.
+    fn patience(&self, step: u64) -> u64 {
+        match (self.style.every, self.last) {
+            (None, _) => u64::MAX,
+            (Some(_), None) => (self.first + 1).saturating_sub(step).max(1),
+            (Some(every), Some((last, _))) => (last + every).saturating_sub(step).max(1),
+        }
+    }
+
+    fn log(&mut self, step: u64, loss: f64) {
+        let Some(every) = self.style.every else { return };
+        let now = self.clock.now();
+        let loss = loss as f32;
+        match self.last {
+            None => {
+                if self.style.loss {
+                    logging::info(format!("loss = {loss}, step = {step}"));
+                }
+            }
+            Some((last, then)) if step >= last + every => {
+                let seconds = now.saturating_sub(then).as_secs_f64().max(1e-9);
+                let rate = (step - last) as f64 / seconds;
+                logging::info(format!("global_step/sec: {rate:.6}"));
+                if let Some(rows) = self.style.examples {
+                    logging::info(format!("examples/sec: {:.4}", rate * rows as f64));
+                }
+                if self.style.loss {
+                    logging::info(format!("loss = {loss}, step = {step} ({seconds:.3} sec)"));
+                }
+            }
+            Some(_) => return,
+        }
+        self.last = Some((step, now));
+    }
+}
