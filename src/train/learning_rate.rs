@@ -1,7 +1,7 @@
 //! How far a step goes.
 
 use super::TrainError;
-use crate::core::Result;
+use crate::core::{Array, DType, Result};
 use crate::graph::{Graph, Tensor};
 
 /// How far a step goes: a number, or a tensor that each step computes, such as
@@ -37,11 +37,16 @@ impl LearningRate {
     /// The scalar that updates read.
     pub(super) fn build(&self, graph: &Graph) -> Result<Tensor> {
         match self {
-            LearningRate::Number(number) => Ok(graph.named_constant("learning_rate", *number as f32)),
+            LearningRate::Number(value) => number(graph, "learning_rate", *value),
             LearningRate::Tensor(tensor) if tensor.shape().rank() == 0 => Ok(tensor.clone()),
             LearningRate::Tensor(tensor) => {
                 Err(TrainError::LearningRate { tensor: tensor.name(), found: tensor.shape() }.into())
             }
         }
     }
+}
+
+/// A float32 scalar for updates to read.
+pub(super) fn number(graph: &Graph, name: &str, value: f64) -> Result<Tensor> {
+    graph.typed_constant(name, Array::from(value), DType::Float32)
 }
