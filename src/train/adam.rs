@@ -1,7 +1,9 @@
 //! Adam.
 
-use super::learning_rate::{LearningRate, number};
-use super::update::{Target, UpdateRule, extra_variable, impl_optimizer};
+use super::LearningRate;
+use super::number::number;
+use super::slot::extra_variable;
+use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::{Array, DType, Result};
 use crate::graph::ops::{self, StateOp};
 use crate::graph::{Graph, Initializer, Operation, Tensor, Variable};

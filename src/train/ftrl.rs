@@ -1,7 +1,8 @@
 //! Follow the regularized leader.
 
-use super::learning_rate::{LearningRate, number};
-use super::update::{Target, UpdateRule, impl_optimizer, require};
+use super::LearningRate;
+use super::number::{number, require};
+use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::{Array, Result};
 use crate::graph::ops::StateOp;
 use crate::graph::{Graph, Initializer, Operation, Tensor};

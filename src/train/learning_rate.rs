@@ -1,7 +1,8 @@
 //! How far a step goes.
 
 use super::TrainError;
-use crate::core::{Array, DType, Result};
+use super::number::number;
+use crate::core::Result;
 use crate::graph::{Graph, Tensor};
 
 /// How far a step goes: a number, or a tensor that each step computes, such as
@@ -44,9 +45,4 @@ impl LearningRate {
             }
         }
     }
-}
-
-/// A float32 scalar for updates to read.
-pub(super) fn number(graph: &Graph, name: &str, value: f64) -> Result<Tensor> {
-    graph.typed_constant(name, Array::from(value), DType::Float32)
 }

@@ -1,6 +1,7 @@
 //! Gradient descent with momentum.
 
-use super::learning_rate::{LearningRate, number};
+use super::LearningRate;
+use super::number::number;
 use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::Result;
 use crate::graph::ops::StateOp;

@@ -1,7 +1,8 @@
 //! Learning rates that change with the step.
 
+use super::LearningRate;
 use super::TrainError;
-use super::learning_rate::{LearningRate, number};
+use super::number::number;
 use crate::core::{Array, DType, Result};
 use crate::graph::{Tensor, Variable, ops};
 
