@@ -35,6 +35,8 @@ pub(crate) enum Loops {
     Single,
     /// So many, on a TPU.
     Of(u64),
+    /// As many as the speed of earlier loops promises for this time, on a TPU; one at first.
+    Lasting(Duration),
 }
 
 /// What is logged.
@@ -166,6 +168,7 @@ impl Training<'_> {
         let left = self.last_step - step;
         match self.loops {
             Loops::Of(steps) => steps.min(left),
+            Loops::Lasting(time) => ((speed.steps_per_second * time.as_secs_f64()) as u64).max(1).min(left),
             Loops::Single if !self.hooks.is_empty() => 1,
             // Nobody looks between these steps, so they may run in one go.
             Loops::Single => left.min(saver.patience(step)).min(speed.patience(step)).min(100),
@@ -210,11 +213,15 @@ struct Speed {
     clock: Clock,
     first: u64,
     last: Option<(u64, Duration)>,
+    /// The speed of the last loop; 0 before it.
+    steps_per_second: f64,
+    loop_end: (u64, Duration),
 }
 
 impl Speed {
     fn new(style: LogStyle, first: u64, clock: Clock) -> Self {
-        Speed { style, clock, first, last: None }
+        let now = clock.now();
+        Speed { style, clock, first, last: None, steps_per_second: 0.0, loop_end: (first, now) }
     }
 
     /// After how many steps at most there is a line to log.
@@ -227,8 +234,10 @@ impl Speed {
     }
 
     fn log(&mut self, step: u64, loss: f64) {
-        let Some(every) = self.style.every else { return };
         let now = self.clock.now();
+        let (last, then) = std::mem::replace(&mut self.loop_end, (step, now));
+        self.steps_per_second = (step - last) as f64 / now.saturating_sub(then).as_secs_f64().max(1e-9);
+        let Some(every) = self.style.every else { return };
         let loss = loss as f32;
         match self.last {
             None => {
