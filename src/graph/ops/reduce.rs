@@ -168,13 +168,17 @@ reductions! {
 
 pub(super) fn infer_argmax(axis: usize, inputs: &[Signature<'_>]) -> Result<Outputs> {
     require_number("ArgMax", inputs[0])?;
+    if inputs[0].shape.size(axis) == Some(0) {
+        let (found, expected) = (inputs[0].shape.clone(), format!("at least one element in dimension {axis}"));
+        return Err(GraphError::Shape { op: "ArgMax".to_string(), found, expected }.into());
+    }
     Ok(vec![(DType::Int64, reduced(inputs[0].shape, &[axis], false))])
 }
 
 /// The index of the largest element along `axis`, the lowest one of equals; int64. TensorFlow: `tf.argmax`.
 ///
 /// # Errors
-/// `GRAPH004` for the dtype, `GRAPH006` for a dimension that is not there.
+/// `GRAPH002` where that dimension is empty, `GRAPH004` for the dtype, `GRAPH006` for a dimension that is not there.
 pub fn argmax(x: &Tensor, axis: isize) -> Result<Tensor> {
     let axis = resolve_axis("ArgMax", axis, x.shape().rank())?;
     x.graph.add(Op::ArgMax { axis }, "ArgMax", &[x])
