@@ -247,7 +247,7 @@ impl Executor {
         let mut same = memory.binding.rows.is_some();
         for (number, slot) in plan.feeds.iter().enumerate() {
             let array =
-                feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.value_name(slot.value) })?;
+                feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.node_name(slot.value) })?;
             same &= feed_shapes.get(number).is_some_and(|shape| shape.as_slice() == array.shape());
             if !accepts(slot.dtype, array.dtype(), self.options.precision) {
                 return Err(mismatch(plan, slot, array).into());
@@ -423,7 +423,7 @@ fn accepts(expected: DType, found: DType, precision: Precision) -> bool {
 
 fn mismatch(plan: &Plan, slot: &FeedSlot, array: &Array) -> EngineError {
     let expected: (DType, Shape) = (slot.dtype, slot.shape.clone());
-    EngineError::Input { name: plan.value_name(slot.value), expected, found: (array.dtype(), array.shape().to_vec()) }
+    EngineError::Input { name: plan.node_name(slot.value), expected, found: (array.dtype(), array.shape().to_vec()) }
 }
 
 impl fmt::Debug for Executor {

@@ -306,3 +306,43 @@ fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Executor, ExecutorOptions, Precision, Request};
+    use crate::graph::{Graph, ops};
+
+    /// A plan of eight replicas that draws a number on each, and the memory that it needs.
+    fn drawing_plan() -> Result<(Plan, Memory)> {
+        let graph = Graph::new();
+        let drawn = ops::random(&graph, ops::RandomKind::Uniform, crate::core::DType::Float32, &[2], "drawn")?;
+        let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+        let request = Request { fetches: vec![drawn], ..Request::default() };
+        let plan = Plan::compile(&graph, &request, executor.store(), Precision::Float32, 8)?;
+        let mut memory = Memory { replicas: vec![Bank::default(); 8], ..Memory::default() };
+        plan.bind(&mut memory.binding, &[])?;
+        memory.replicas.iter_mut().for_each(|bank| plan.reserve(&memory.binding, bank, false));
+        Ok((plan, memory))
+    }
+
+    #[test]
+    fn a_panic_on_a_worker_is_an_error_and_the_team_goes_on() -> Result<()> {
+        let (plan, mut memory) = drawing_plan()?;
+        let (mut broken, _) = drawing_plan()?;
+        // No value has this number, so every thread panics when it looks for its shape.
+        broken.phases[0].each[0].outputs = vec![usize::MAX];
+        let (plan, broken) = (Arc::new(plan), Arc::new(broken));
+        for threads in [2, 4, 8] {
+            let mut team = Team::new(threads);
+            let error = team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
+            assert_eq!(error.code(), "ENGINE008");
+            assert!(error.message().starts_with("a worker thread panicked: index out of bounds"), "{error}");
+            team.run(&plan, &mut memory, StreamKey::default())?;
+            assert_eq!(memory.replicas.len(), 8);
+            team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
+            drop(team);
+        }
+        Ok(())
+    }
+}
