@@ -26,7 +26,10 @@ fn given_names_take_the_place_of_the_files_but_not_above_other_columns() {
          give the names in the file's order, or none"
     );
     let error = CsvReader::new().names(["a"]).read_str("t.csv", "1,2\n").unwrap_err();
-    assert_eq!(error.to_string(), "DATA014: t.csv, line 1: 1 names for 2 columns; give one name for each column");
+    assert_eq!(
+        error.to_string(),
+        "DATA014: t.csv, line 1: names given: 1, columns found: 2; give one name for each column"
+    );
 }
 
 #[test]
@@ -110,6 +113,13 @@ fn rows_that_do_not_fit_are_never_left_out() {
         message("a,b\nx,\"y\nz,2\nw,3\n"),
         "DATA021: t.csv, line 2: this quote is never closed; close it; write a quote inside quotes twice"
     );
+}
+
+#[test]
+fn a_quote_that_opens_in_the_header_does_not_hide_the_rows() {
+    assert!(message("\"a\n1\n2\n").starts_with("DATA021: t.csv, line 1: this quote is never closed"));
+    assert!(message("\"a,b\n1,2\n").starts_with("DATA021: t.csv, line 1: this quote is never closed"));
+    assert_eq!(read("\"a\nb\",c\n1,2\n").unwrap().frame().names(), ["a\nb", "c"]);
 }
 
 #[test]
