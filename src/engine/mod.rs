@@ -9,6 +9,7 @@ mod error;
 mod execute;
 mod executor;
 mod fusion;
+mod joined_updates;
 mod kernels;
 mod plan;
 mod precision;

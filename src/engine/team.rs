@@ -57,6 +57,10 @@ type Failure = (usize, Error);
 /// How often a thread looks again before it goes to sleep: some microseconds, the length of a small phase.
 const SPINS: usize = 4_000;
 
+/// The least work, in multiplications of all replicas, that helpers are called for: some ten microseconds. Waking them
+/// takes some microseconds, and on a busy machine far longer.
+const WORTH_SHARING: usize = 500_000;
+
 impl Team {
     /// A team of `threads` threads, the caller among them.
     pub fn new(threads: usize) -> Self {
@@ -85,7 +89,8 @@ impl Team {
                 Context { plan, binding, bank, shared: None, stream }.run(step)?;
             }
             if !phase.each.is_empty() {
-                if self.workers.is_empty() || memory.replicas.len() == 1 {
+                let small = memory.binding.work[number] * memory.replicas.len() < WORTH_SHARING;
+                if self.workers.is_empty() || memory.replicas.len() == 1 || small {
                     let Memory { binding, shared, replicas } = memory;
                     let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
                     run_replicas(plan, number, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)?;
@@ -282,5 +287,40 @@ fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mu
                 replicas[group[0]].put(output.part, memory);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::core::{Array, DType, Result, Shape};
+    use crate::engine::{Executor, ExecutorOptions, Request};
+    use crate::graph::{Graph, ops};
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() -> Result<()> {
+        let (rows, units, replicas) = (64 * 4, 96, 4);
+        let run = |threads: usize| -> Result<Array> {
+            let graph = Graph::with_replicas(replicas);
+            let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, Some(units)]));
+            let weights = (0..units * units).map(|index| (index % 101) as f32 / 101.0 - 0.3).collect();
+            let w = graph.constant(Array::from_vec(&[units, units], weights)?);
+            let product = ops::matmul(&x, &w)?;
+            let sum = ops::cross_replica_sum(&ops::reduce_sum(&product, &[0])?, None)?;
+            let options = ExecutorOptions { replicas, worker_threads: Some(threads), ..ExecutorOptions::default() };
+            let mut executor = Executor::new(&graph, options)?;
+            let request = Request { feeds: vec![x], fetches: vec![sum], ..Request::default() };
+            let plan = executor.prepare(&request)?;
+            let numbers = (0..rows * units).map(|index| (index % 997) as f32 / 997.0).collect();
+            let feed = [Array::from_vec(&[rows, units], numbers)?];
+            for _ in 0..20 {
+                executor.run(plan, &feed)?;
+            }
+            Ok(executor.output(plan, 0, 0))
+        };
+        // 2.4 million multiplications: enough for helpers to be called.
+        let alone = run(1)?;
+        assert_eq!(alone, run(2)?);
+        assert_eq!(alone, run(3)?);
+        Ok(())
     }
 }
