@@ -4,6 +4,7 @@ use super::bank::{Bank, Part, Slot, Stored, for_kind};
 use super::compile::Request;
 use super::error::EngineError;
 use super::execute::{Context, StreamKey};
+use super::pace::Pace;
 use super::plan::{Binding, FeedSlot, Plan};
 use super::team::Team;
 use super::{Precision, VariableStore};
@@ -20,8 +21,8 @@ pub struct ExecutorOptions {
     pub replicas: usize,
     /// How exactly it computes. Default float32.
     pub precision: Precision,
-    /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica.
-    /// Results have the same bits for any number.
+    /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica, and
+    /// only one where that is quicker. Results have the same bits for any number.
     pub worker_threads: Option<usize>,
     /// The seed of random streams. Default 0.
     pub seed: u64,
@@ -118,6 +119,8 @@ pub(super) struct Memory {
     pub binding: Binding,
     pub shared: Bank,
     pub replicas: Vec<Bank>,
+    /// For each phase: whether helpers are worth their while.
+    pub paces: Vec<Pace>,
 }
 
 impl Executor {
@@ -141,7 +144,7 @@ impl Executor {
             prepared: Vec::new(),
             by_key: HashMap::new(),
             active: None,
-            team: Team::new(threads),
+            team: Team::new(threads, options.worker_threads.is_none()),
             step: 0,
             own_variables: Vec::new(),
             options,

@@ -9,6 +9,8 @@ mod error;
 mod execute;
 mod executor;
 mod fusion;
+mod kernels;
+mod pace;
 mod plan;
 mod precision;
 mod runner;
