@@ -424,12 +424,12 @@ fn a_spec_for_another_mode_is_refused() {
     Row::new().model(predicting).train(Steps(2)).is_refused(
         "ValueError",
         "EST005: model_fn was called to train and returned a Predict spec; \
-         return a Train spec when `mode` is `ModeKeys::Train`",
+         return the Train spec when `mode` is `ModeKeys::Train`",
     );
     Row::new().model(predicting).evaluate(Steps(2)).is_refused(
         "ValueError",
         "EST005: model_fn was called to evaluate and returned a Predict spec; \
-         return a Eval spec when `mode` is `ModeKeys::Eval`",
+         return the Eval spec when `mode` is `ModeKeys::Eval`",
     );
 }
 
