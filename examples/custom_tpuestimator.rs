@@ -62,7 +62,11 @@ fn my_model(features: &Tensors, labels: Option<&Tensor>, mode: ModeKeys, params:
 fn main() -> Result<()> {
     let mut flags = Flags::new();
     flags.define_string("tpu", None, "The Cloud TPU to use for training: its name, or an address.");
-    flags.define_string("model_dir", Some(""), "Where checkpoints go: a bucket or a folder; empty for a temporary one.");
+    flags.define_string(
+        "model_dir",
+        Some(""),
+        "Where checkpoints go: a bucket or a folder; empty for a temporary one.",
+    );
     flags.define_integer("batch_size", 128, "The global batch size, not that of a shard.");
     flags.define_integer("train_steps", 1000, "Total number of training steps.");
     flags.define_integer("eval_steps", 4, "Total number of evaluation steps; 0 skips the evaluation.");

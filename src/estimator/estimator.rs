@@ -215,6 +215,7 @@ impl Estimator {
             last_step,
             loops: Loops::Single,
             log,
+            reopen: &|position| Ok(Box::new(dataset.iterator_from(position)?)),
         }
         .run()
     }

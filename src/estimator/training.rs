@@ -2,10 +2,12 @@
 
 use super::hook::{RunContext, RunValues, SessionRunHook, SessionState};
 use super::model_dir::ModelDir;
+use super::nan_trace::{Replay, Snapshot};
 use super::saver_hook::CheckpointSaverHook;
 use super::{Fidelity, RunConfig, RunError, TrainReport};
-use crate::core::{Array, Clock, Result};
-use crate::engine::{Flow, LoopEnd, Request, Runner};
+use crate::core::{Array, Clock, Error, Result};
+use crate::data::Position;
+use crate::engine::{BatchSource, Flow, LoopEnd, PlanId, Request, Runner};
 use crate::graph::{Graph, Operation, Tensor};
 use crate::notebook::{StopFlag, logging};
 use std::time::Duration;
@@ -26,7 +28,12 @@ pub(crate) struct Training<'a> {
     pub last_step: u64,
     pub loops: Loops,
     pub log: LogStyle,
+    /// Opens the input once more, at a position where it stood before.
+    pub reopen: &'a dyn Fn(&Position) -> Result<Box<dyn BatchSource>>,
 }
+
+/// How old a snapshot may be when a loop starts: a NaN costs no more than replaying so much.
+const SNAPSHOT_AGE: Duration = Duration::from_secs(1);
 
 /// How many steps a loop has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,12 +75,20 @@ impl Training<'_> {
             shards: replicas,
             ..TrainReport::default()
         };
-        let mut speed = Speed::new(self.log, self.first_step, clock);
+        let mut speed = Speed::new(self.log, self.first_step, clock.clone());
+        let mut snapshot: Option<(Duration, Snapshot)> = None;
         let mut step = self.first_step;
         let mut ended = false;
         while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
             let wanted = self.steps_of_next_loop(step, &saver, &speed);
-            let (context, last_loss, end) = self.run_loop(step, wanted, &mut saver, &mut report)?;
+            let now = clock.now();
+            if snapshot.as_ref().is_none_or(|(taken, _)| now.saturating_sub(*taken) >= SNAPSHOT_AGE) {
+                let position = self.runner.input_position()?;
+                let variables = self.runner.executor().store().clone();
+                snapshot = Some((now, Snapshot { step, variables, position }));
+            }
+            let snapshot = snapshot.as_ref().map(|(_, snapshot)| snapshot);
+            let (context, last_loss, end) = self.run_loop(step, wanted, &mut saver, &mut report, snapshot)?;
             let done = context.global_step;
             if done == step && end == LoopEnd::EndOfInput {
                 break;
@@ -105,6 +120,7 @@ impl Training<'_> {
         wanted: u64,
         saver: &mut CheckpointSaverHook,
         report: &mut TrainReport,
+        snapshot: Option<&Snapshot>,
     ) -> Result<(RunContext, f64, LoopEnd)> {
         let before = RunContext::new(step, wanted);
         let mut asked = Vec::with_capacity(self.hooks.len());
@@ -139,7 +155,7 @@ impl Training<'_> {
         })?;
         let done = report.losses.len() as u64 - start;
         if nan {
-            return Err(RunError::NanLoss { step: step + done, origin: None }.into());
+            return Err(self.nan_loss(plan, step + done, snapshot));
         }
         report.loops += if self.loops == Loops::Single { done } else { 1 };
         let Some(&loss) = report.losses.last() else { return Ok((before, f64::NAN, end)) };
@@ -162,6 +178,31 @@ impl Training<'_> {
             saver.after_run(&mut context, &run_values(1..1))?;
         }
         Ok((context, loss, end))
+    }
+
+    /// The error for a NaN loss, with its origin if a replay finds it.
+    fn nan_loss(&mut self, plan: PlanId, step: u64, snapshot: Option<&Snapshot>) -> Error {
+        let found = snapshot.map(|snapshot| {
+            let replay = Replay {
+                graph: self.graph,
+                loss: &self.loss,
+                train_op: &self.train_op,
+                feeds: &self.feeds,
+                input: (self.reopen)(&snapshot.position)?,
+                executor: self.runner.executor(),
+                plan,
+            };
+            replay.find_origin(snapshot, step)
+        });
+        let origin = match found {
+            Some(Ok(origin)) => origin,
+            Some(Err(error)) => {
+                logging::warn(format!("The origin of the NaN could not be found: {error}"));
+                None
+            }
+            None => None,
+        };
+        RunError::NanLoss { step, origin }.into()
     }
 
     fn steps_of_next_loop(&self, step: u64, saver: &CheckpointSaverHook, speed: &Speed) -> u64 {

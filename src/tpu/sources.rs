@@ -2,7 +2,7 @@
 
 use crate::core::{Element, Result, for_each_type};
 use crate::data::{Batch, DatasetIterator, Position};
-use crate::engine::EngineError;
+use crate::engine::{BatchSource, EngineError};
 
 /// One input for each call of `input_fn`; a step takes `pulls` elements from each, in order.
 #[derive(Debug)]
@@ -40,6 +40,12 @@ impl Sources {
     /// Where the first input stands; the others stand alike.
     pub fn position(&self) -> Position {
         self.inputs[0].position()
+    }
+}
+
+impl BatchSource for Sources {
+    fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
+        Sources::next_into(self, batch)
     }
 }
 

@@ -7,7 +7,7 @@ use super::tpu_evaluation::evaluate_on_tpu;
 use super::tpu_runner::{PaddingRunner, TpuRunner};
 use super::{BatchPlan, InputPipelineConfig, IterationsPerLoop, RunConfig, TpuContext, TpuError};
 use crate::core::{Array, Result, Shape};
-use crate::data::{Cardinality, Dataset, DatasetIterator};
+use crate::data::{Cardinality, Dataset, Position};
 use crate::engine::{Executor, ExecutorOptions, Request, Split};
 use crate::estimator::{
     self, Estimator, EvalSteps, Evaluation, Fidelity, InputTensors, LogStyle, Loops, ModeKeys, ModelDir, Params,
@@ -268,12 +268,15 @@ impl TpuEstimator {
         if let Some((prefix, _)) = &latest {
             restore(&mut executor, prefix)?;
         }
-        let open = |(index, dataset): (usize, &Dataset)| -> Result<DatasetIterator> {
-            // Hosts that read alike would all shuffle alike.
-            open_input(dataset, seed.wrapping_add(index as u64), position.as_ref().filter(|_| index == 0))
+        let open = |position: Option<&Position>| -> Result<Sources> {
+            // Hosts that read alike would all shuffle alike, so each has a seed of its own.
+            let inputs = call.datasets.iter().zip(0..).map(|(dataset, host)| {
+                let position = position.map(|position| position.with_seed(seed.wrapping_add(host)));
+                open_input(dataset, seed.wrapping_add(host), position.as_ref())
+            });
+            Ok(Sources::new(inputs.collect::<Result<Vec<_>>>()?, call.pulls))
         };
-        let inputs = call.datasets.iter().enumerate().map(open).collect::<Result<Vec<_>>>()?;
-        let mut runner = TpuRunner::new(executor, Sources::new(inputs, call.pulls))?;
+        let mut runner = TpuRunner::new(executor, open(position.as_ref())?)?;
         let loops = match self.config.tpu_config.iterations_per_loop {
             IterationsPerLoop::Count(steps) => Loops::Of(steps),
             IterationsPerLoop::Time(time) => Loops::Lasting(time),
@@ -296,6 +299,7 @@ impl TpuEstimator {
                 loss: true,
                 examples: Some(call.plan.global_batch_size),
             },
+            reopen: &|position| Ok(Box::new(open(Some(position))?)),
         }
         .run();
         logging::info("Stop infeed thread controller");

@@ -63,6 +63,30 @@ impl Cells {
         Ok(())
     }
 
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Float32(values) => values.len(),
+            Cells::Float64(values) => values.len(),
+            Cells::Int32(values) => values.len(),
+            Cells::Int64(values) => values.len(),
+            Cells::Bool(values) => values.len(),
+            Cells::String(values) => values.len(),
+        }
+    }
+
+    /// Adds the cells of a column of the same type.
+    pub fn append(&mut self, more: Cells) {
+        match (self, more) {
+            (Cells::Float32(values), Cells::Float32(more)) => values.extend(more),
+            (Cells::Float64(values), Cells::Float64(more)) => values.extend(more),
+            (Cells::Int32(values), Cells::Int32(more)) => values.extend(more),
+            (Cells::Int64(values), Cells::Int64(more)) => values.extend(more),
+            (Cells::Bool(values), Cells::Bool(more)) => values.extend(more),
+            (Cells::String(values), Cells::String(more)) => values.extend(more),
+            _ => unreachable!("parts of one column have one type"),
+        }
+    }
+
     pub fn into_column(self) -> Column {
         match self {
             Cells::Float32(values) => values.into(),

@@ -45,7 +45,10 @@ fn is_metadata(first: &[String], second: Option<&[String]>) -> bool {
 }
 
 fn is_names(first: &[String], second: Option<&[String]>, names: Option<&[String]>) -> bool {
-    first.iter().all(is_word)
+    // A table that was saved with its index has no name above it.
+    let is_name = |cell: &String| matches!(Kind::of(cell), Kind::Text | Kind::Missing);
+    first.iter().all(is_name)
+        && first.iter().any(is_word)
         && (names.is_none_or(|names| names == first) || second.is_some_and(|second| !second.iter().all(is_word)))
 }
 
@@ -68,6 +71,7 @@ mod tests {
         assert_eq!(infer("length,width", "1.5,2", None), Header::Names);
         assert_eq!(infer("6.4,2.8,5.6,2.2,2", "5.0,2.3,3.3,1.0,1", None), Header::None);
         assert_eq!(infer("5.1,setosa", "4.9,setosa", None), Header::None);
+        assert_eq!(infer(",length", "0,4.9", None), Header::Names);
     }
 
     #[test]

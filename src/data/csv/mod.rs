@@ -5,6 +5,7 @@
 mod cells;
 mod header;
 mod place;
+mod plain;
 mod reader;
 mod table;
 

@@ -2,7 +2,7 @@
 
 use super::cells::{CellProblem, Cells, Kind};
 use super::place::{line_of, walk};
-use super::{CsvTable, Header, Place};
+use super::{CsvTable, Header, Place, plain};
 use crate::core::{DType, Error, Result};
 use crate::data::{DataError, Frame};
 use ::csv::{ByteRecord, Reader, ReaderBuilder};
@@ -134,23 +134,18 @@ impl Source<'_> {
     fn read(&self) -> Result<CsvTable> {
         let outline = self.outline()?;
         let dtypes = self.dtypes(&outline)?;
-        let capacity = self.text.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        let mut columns = Vec::with_capacity(dtypes.len());
-        for (name, dtype) in outline.names.iter().zip(dtypes) {
-            let cells = Cells::with_capacity(dtype, capacity);
-            columns.push(cells.ok_or_else(|| DataError::ColumnType { name: name.clone(), dtype })?);
-        }
-        let mut rows = 0;
-        self.each_row(&outline, |cells, record| {
-            rows += 1;
-            for (index, column) in columns.iter_mut().enumerate() {
-                let cell = text_of(cells, index);
-                if let Err(problem) = column.push(cell, self.reader.non_finite) {
-                    return Err(self.cell_error(problem, cell, column.dtype(), record, index, &outline.names));
-                }
+        for (name, &dtype) in outline.names.iter().zip(&dtypes) {
+            if Cells::with_capacity(dtype, 0).is_none() {
+                return Err(DataError::ColumnType { name: name.clone(), dtype }.into());
             }
-            Ok(())
-        })?;
+        }
+        let is_plain = !self.text.as_bytes().contains(&b'"');
+        let read_plain = || plain::read(self.body(&outline), &dtypes, self.reader.non_finite);
+        let columns = match is_plain.then(read_plain).flatten() {
+            Some(columns) => columns,
+            None => self.read_carefully(&outline, &dtypes)?,
+        };
+        let rows = columns.first().map_or(0, Cells::len);
         if rows == 0 {
             return Err(DataError::HeaderOnly { file: self.name.to_string() }.into());
         }
@@ -163,6 +158,30 @@ impl Source<'_> {
         let columns = columns.into_iter().map(Cells::into_column);
         let frame = Frame::new(outline.names.into_iter().zip(columns)).map_err(|error| self.at_header(error))?;
         Ok(CsvTable { frame, header: outline.header, class_names: outline.class_names })
+    }
+
+    /// The text below the header.
+    fn body(&self, outline: &Outline) -> &str {
+        let text = self.text.trim_start_matches(['\n', '\r']);
+        match outline.header {
+            Header::None => text,
+            _ => &text[text.find(['\n', '\r']).unwrap_or(text.len())..],
+        }
+    }
+
+    /// Reads record by record and says what is wrong where something is.
+    fn read_carefully(&self, outline: &Outline, dtypes: &[DType]) -> Result<Vec<Cells>> {
+        let mut columns: Vec<Cells> = dtypes.iter().filter_map(|&dtype| Cells::with_capacity(dtype, 0)).collect();
+        self.each_row(outline, |cells, start| {
+            for (index, column) in columns.iter_mut().enumerate() {
+                let cell = text_of(cells, index);
+                if let Err(problem) = column.push(cell, self.reader.non_finite) {
+                    return Err(self.cell_error(problem, cell, column.dtype(), start, index, &outline.names));
+                }
+            }
+            Ok(())
+        })?;
+        Ok(columns)
     }
 
     /// Reads header and names, and checks them against the first row.
@@ -186,7 +205,7 @@ impl Source<'_> {
         };
         // Rows below a line of names are held to it one by one.
         if header != Header::Names && names.len() != width {
-            let problem = format!("{} names for {width} columns", names.len());
+            let problem = format!("names given: {}, columns found: {width}", names.len());
             return Err(self.header_error(problem, "give one name for each column").into());
         }
         if let Some(index) = (1..names.len()).find(|&index| names[..index].contains(&names[index])) {
@@ -216,7 +235,7 @@ impl Source<'_> {
     /// Refuses names that would stand above the wrong columns.
     fn check_order<'n>(&self, names: &'n [String], first: &[String]) -> Result<&'n [String]> {
         if names.len() != first.len() {
-            let problem = format!("{} names for {} columns", names.len(), first.len());
+            let problem = format!("names given: {}, columns found: {}", names.len(), first.len());
             return Err(self.header_error(problem, "give one name for each column").into());
         }
         for (index, name) in names.iter().enumerate() {
