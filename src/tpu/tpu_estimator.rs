@@ -256,12 +256,12 @@ impl TpuEstimator {
             return Ok(skip_training(first_step));
         }
         let call = self.call(ModeKeys::Train, self.train_batch_size, &input_fn)?;
+        let spec = call.spec.into_estimator_spec()?.checked(ModeKeys::Train, &call.graph)?;
         let replicas = call.plan.num_replicas;
         let sums = |op: &Op| matches!(op, Op::CrossReplicaSum { .. });
         if replicas > 1 && !call.graph.nodes().iter().any(|node| sums(&node.op)) {
             return Err(TpuError::NoCrossShard { replicas }.into());
         }
-        let spec = call.spec.into_estimator_spec()?.checked(ModeKeys::Train, &call.graph)?;
         let (loss, train_op) = training_parts(spec);
         let (seed, position) = model_dir.resume(&self.config.base, latest.as_ref().map(|(prefix, _)| prefix));
         let mut executor = Executor::new(&call.graph, self.executor_options(seed, replicas, call.split))?;
