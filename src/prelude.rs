@@ -14,4 +14,8 @@ pub use crate::graph::{Graph, Initializer, Operation, Tensor, Tensors, Variable,
 pub use crate::metrics::{Metric, Metrics};
 pub use crate::notebook::Show as _;
 pub use crate::storage::Location;
+pub use crate::tpu::{
+    CrossShardOptimizer, InputPipelineConfig, IterationsPerLoop, TpuClusterResolver, TpuConfig, TpuEstimator,
+    TpuEstimatorSpec,
+};
 pub use crate::train::Optimizer;

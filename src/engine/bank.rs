@@ -61,6 +61,8 @@ pub(crate) struct Typed<T> {
     pub buffers: Vec<Vec<T>>,
     pub flat: Vec<T>,
     pub variables: Vec<T>,
+    /// Memory that kernels use while they run, kept for the next one.
+    pub scratch: [Vec<T>; 2],
 }
 
 /// An element type that banks hold.

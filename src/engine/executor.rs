@@ -4,6 +4,7 @@ use super::bank::{Bank, Part, Slot, Stored, for_kind};
 use super::compile::Request;
 use super::error::EngineError;
 use super::execute::{Context, StreamKey};
+use super::pace::Pace;
 use super::plan::{Binding, FeedSlot, Plan};
 use super::team::Team;
 use super::{Precision, VariableStore};
@@ -20,8 +21,8 @@ pub struct ExecutorOptions {
     pub replicas: usize,
     /// How exactly it computes. Default float32.
     pub precision: Precision,
-    /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica.
-    /// Results have the same bits for any number.
+    /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica, and
+    /// only one where that is quicker. Results have the same bits for any number.
     pub worker_threads: Option<usize>,
     /// The seed of random streams. Default 0.
     pub seed: u64,
@@ -118,6 +119,8 @@ pub(super) struct Memory {
     pub binding: Binding,
     pub shared: Bank,
     pub replicas: Vec<Bank>,
+    /// For each phase: whether helpers are worth their while.
+    pub paces: Vec<Pace>,
 }
 
 impl Executor {
@@ -141,7 +144,7 @@ impl Executor {
             prepared: Vec::new(),
             by_key: HashMap::new(),
             active: None,
-            team: Team::new(threads),
+            team: Team::new(threads, options.worker_threads.is_none()),
             step: 0,
             own_variables: Vec::new(),
             options,
@@ -244,7 +247,7 @@ impl Executor {
         let mut same = memory.binding.rows.is_some();
         for (number, slot) in plan.feeds.iter().enumerate() {
             let array =
-                feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.value_name(slot.value) })?;
+                feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.node_name(slot.value) })?;
             same &= feed_shapes.get(number).is_some_and(|shape| shape.as_slice() == array.shape());
             if !accepts(slot.dtype, array.dtype(), self.options.precision) {
                 return Err(mismatch(plan, slot, array).into());
@@ -420,7 +423,7 @@ fn accepts(expected: DType, found: DType, precision: Precision) -> bool {
 
 fn mismatch(plan: &Plan, slot: &FeedSlot, array: &Array) -> EngineError {
     let expected: (DType, Shape) = (slot.dtype, slot.shape.clone());
-    EngineError::Input { name: plan.value_name(slot.value), expected, found: (array.dtype(), array.shape().to_vec()) }
+    EngineError::Input { name: plan.node_name(slot.value), expected, found: (array.dtype(), array.shape().to_vec()) }
 }
 
 impl fmt::Debug for Executor {

@@ -50,6 +50,21 @@ pub trait Runner: fmt::Debug {
     fn input_position(&mut self) -> Result<Position>;
 }
 
+/// Anything that batches can be read from.
+pub trait BatchSource: Send {
+    /// Writes the next batch into `batch`; false at the end.
+    ///
+    /// # Errors
+    /// What reading fails with.
+    fn next_into(&mut self, batch: &mut Batch) -> Result<bool>;
+}
+
+impl BatchSource for DatasetIterator {
+    fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
+        DatasetIterator::next_into(self, batch)
+    }
+}
+
 /// Takes batches from a dataset in the calling thread.
 pub struct LocalRunner {
     executor: Executor,

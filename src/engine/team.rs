@@ -3,6 +3,7 @@
 use super::bank::{Bank, Part, Stored};
 use super::execute::{Context, StreamKey};
 use super::executor::Memory;
+use super::pace::Pace;
 use super::plan::{Binding, Collective, Plan};
 use super::runner::thread_panicked;
 use crate::core::{Error, Result};
@@ -17,6 +18,8 @@ use std::thread::JoinHandle;
 /// results do not depend on how many threads there are.
 pub(super) struct Team {
     workers: Vec<JoinHandle<()>>,
+    /// Whether the helpers are asked only where that has proved quicker.
+    adaptive: bool,
     shared: Arc<Shared>,
 }
 
@@ -58,8 +61,9 @@ type Failure = (usize, Error);
 const SPINS: usize = 4_000;
 
 impl Team {
-    /// A team of `threads` threads, the caller among them.
-    pub fn new(threads: usize) -> Self {
+    /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where the caller
+    /// alone is quicker.
+    pub fn new(threads: usize, adaptive: bool) -> Self {
         let shared = Arc::new(Shared {
             generation: AtomicUsize::new(0),
             at_work: AtomicUsize::new(0),
@@ -74,7 +78,7 @@ impl Team {
         };
         // Where a thread cannot be had, the caller simply does more.
         let workers = (0..threads.saturating_sub(1)).map_while(spawn).collect();
-        Team { workers, shared }
+        Team { workers, adaptive, shared }
     }
 
     /// Runs all phases of a plan once.
@@ -85,19 +89,31 @@ impl Team {
                 Context { plan, binding, bank, shared: None, stream }.run(step)?;
             }
             if !phase.each.is_empty() {
-                if self.workers.is_empty() || memory.replicas.len() == 1 {
-                    let Memory { binding, shared, replicas } = memory;
-                    let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
-                    run_replicas(plan, number, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)?;
-                } else {
-                    self.run_together(plan, number, stream, memory)?;
-                }
+                self.run_each(plan, number, stream, memory)?;
             }
             for collective in &phase.collectives {
                 all_reduce(plan, collective, memory);
             }
         }
         Ok(())
+    }
+
+    fn run_each(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
+        if self.workers.is_empty() || memory.replicas.len() == 1 {
+            return run_alone(plan, phase, stream, memory);
+        }
+        if !self.adaptive {
+            return self.run_together(plan, phase, stream, memory);
+        }
+        memory.paces.resize(plan.phases.len(), Pace::default());
+        let trial = memory.paces[phase].next();
+        let result = if trial.together {
+            self.run_together(plan, phase, stream, memory)
+        } else {
+            run_alone(plan, phase, stream, memory)
+        };
+        memory.paces[phase].record(trial);
+        result
     }
 
     fn run_together(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
@@ -210,6 +226,12 @@ impl Job {
     }
 }
 
+fn run_alone(plan: &Plan, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
+    let Memory { binding, shared, replicas, .. } = memory;
+    let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
+    run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
+}
+
 /// Runs one phase on `banks`, the replicas from `first` on.
 fn run_replicas(
     plan: &Plan,
@@ -239,7 +261,7 @@ fn all_reduce(plan: &Plan, collective: &Collective, memory: &mut Memory) {
 }
 
 fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: fn(T, T) -> T) {
-    let Memory { binding, shared, replicas } = memory;
+    let Memory { binding, shared, replicas, .. } = memory;
     let (input, output) = (plan.values[collective.input].slot, plan.values[collective.output].slot);
     let length = binding.dims[collective.input].elements();
     let start = match output.part {
@@ -282,5 +304,45 @@ fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mu
                 replicas[group[0]].put(output.part, memory);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Executor, ExecutorOptions, Precision, Request};
+    use crate::graph::{Graph, ops};
+
+    /// A plan of eight replicas that draws a number on each, and the memory that it needs.
+    fn drawing_plan() -> Result<(Plan, Memory)> {
+        let graph = Graph::new();
+        let drawn = ops::random(&graph, ops::RandomKind::Uniform, crate::core::DType::Float32, &[2], "drawn")?;
+        let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+        let request = Request { fetches: vec![drawn], ..Request::default() };
+        let plan = Plan::compile(&graph, &request, executor.store(), Precision::Float32, 8)?;
+        let mut memory = Memory { replicas: vec![Bank::default(); 8], ..Memory::default() };
+        plan.bind(&mut memory.binding, &[])?;
+        memory.replicas.iter_mut().for_each(|bank| plan.reserve(&memory.binding, bank, false));
+        Ok((plan, memory))
+    }
+
+    #[test]
+    fn a_panic_on_a_worker_is_an_error_and_the_team_goes_on() -> Result<()> {
+        let (plan, mut memory) = drawing_plan()?;
+        let (mut broken, _) = drawing_plan()?;
+        // No value has this number, so every thread panics when it looks for its shape.
+        broken.phases[0].each[0].outputs = vec![usize::MAX];
+        let (plan, broken) = (Arc::new(plan), Arc::new(broken));
+        for threads in [2, 4, 8] {
+            let mut team = Team::new(threads);
+            let error = team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
+            assert_eq!(error.code(), "ENGINE008");
+            assert!(error.message().starts_with("a worker thread panicked: index out of bounds"), "{error}");
+            team.run(&plan, &mut memory, StreamKey::default())?;
+            assert_eq!(memory.replicas.len(), 8);
+            team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
+            drop(team);
+        }
+        Ok(())
     }
 }

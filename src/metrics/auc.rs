@@ -142,7 +142,8 @@ impl Auc {
         let graph = predictions.graph();
         let (labels, predictions) = aligned("auc", labels, predictions)?;
         let predictions = ops::cast(&require_probabilities(&predictions)?, DType::Float32)?;
-        let thresholds = graph.constant(Array::from_vec(&[self.num_thresholds, 1], self.thresholds())?);
+        let thresholds = Array::from_vec(&[self.num_thresholds, 1], self.thresholds())?;
+        let thresholds = graph.typed_constant("Const", thresholds, DType::Float32)?;
         let above = ops::greater(&ops::reshape(&predictions, &[1, -1])?, &thresholds)?;
         let positive = ops::reshape(&ops::cast(&labels, DType::Bool)?, &[1, -1])?;
         let weights = match self.options.weights_for("auc", &predictions)? {
@@ -166,12 +167,11 @@ impl Auc {
     }
 
     /// Ascending; the ends lie a little outside `[0, 1]`, so that 0 and 1 themselves fall between.
-    fn thresholds(&self) -> Vec<f32> {
+    fn thresholds(&self) -> Vec<f64> {
         const MARGIN: f64 = 1e-7;
         let last = self.num_thresholds - 1;
         let inner = (1..last).map(|index| index as f64 / last as f64);
-        let all = std::iter::once(-MARGIN).chain(inner).chain(std::iter::once(1.0 + MARGIN));
-        all.map(|threshold| threshold as f32).collect()
+        std::iter::once(-MARGIN).chain(inner).chain(std::iter::once(1.0 + MARGIN)).collect()
     }
 
     fn area(&self, name: &str, counts: &Counts) -> Result<Tensor> {
@@ -267,7 +267,7 @@ mod tests {
     fn the_outer_thresholds_let_0_and_1_fall_between() {
         let thresholds = Auc::new().num_thresholds(5).thresholds();
         assert_eq!(thresholds, [-1e-7, 0.25, 0.5, 0.75, 1.0 + 1e-7]);
-        assert!(thresholds[4] > 1.0);
+        assert!(thresholds[4] as f32 > 1.0);
         assert_eq!(Auc::new().thresholds().len(), 200);
     }
 

@@ -1,7 +1,8 @@
 //! Adagrad.
 
 use super::LearningRate;
-use super::update::{Target, UpdateRule, impl_optimizer, require};
+use super::number::require;
+use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::{Array, Result};
 use crate::graph::ops::StateOp;
 use crate::graph::{Graph, Initializer, Operation, Tensor};

@@ -1,7 +1,9 @@
 //! Adam.
 
 use super::LearningRate;
-use super::update::{Target, UpdateRule, extra_variable, impl_optimizer};
+use super::number::number;
+use super::slot::extra_variable;
+use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::{Array, DType, Result};
 use crate::graph::ops::{self, StateOp};
 use crate::graph::{Graph, Initializer, Operation, Tensor, Variable};
@@ -76,9 +78,9 @@ impl UpdateRule for AdamOptimizer {
             beta1_power: power("beta1_power", self.beta1)?,
             beta2_power: power("beta2_power", self.beta2)?,
             learning_rate: self.learning_rate.build(graph)?,
-            beta1: graph.named_constant("beta1", self.beta1 as f32),
-            beta2: graph.named_constant("beta2", self.beta2 as f32),
-            epsilon: graph.named_constant("epsilon", self.epsilon as f32),
+            beta1: number(graph, "beta1", self.beta1)?,
+            beta2: number(graph, "beta2", self.beta2)?,
+            epsilon: number(graph, "epsilon", self.epsilon)?,
         })
     }
 

@@ -1,7 +1,8 @@
 //! Follow the regularized leader.
 
 use super::LearningRate;
-use super::update::{Target, UpdateRule, impl_optimizer, require};
+use super::number::{number, require};
+use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::{Array, Result};
 use crate::graph::ops::StateOp;
 use crate::graph::{Graph, Initializer, Operation, Tensor};
@@ -87,9 +88,9 @@ impl UpdateRule for FtrlOptimizer {
     fn prepare(&self, graph: &Graph) -> Result<[Tensor; 4]> {
         Ok([
             self.learning_rate.build(graph)?,
-            graph.named_constant("l1_regularization_strength", self.l1_regularization_strength as f32),
-            graph.named_constant("l2_regularization_strength", self.l2_regularization_strength as f32),
-            graph.named_constant("learning_rate_power", self.learning_rate_power as f32),
+            number(graph, "l1_regularization_strength", self.l1_regularization_strength)?,
+            number(graph, "l2_regularization_strength", self.l2_regularization_strength)?,
+            number(graph, "learning_rate_power", self.learning_rate_power)?,
         ])
     }
 

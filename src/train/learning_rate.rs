@@ -1,6 +1,7 @@
 //! How far a step goes.
 
 use super::TrainError;
+use super::number::number;
 use crate::core::Result;
 use crate::graph::{Graph, Tensor};
 
@@ -37,7 +38,7 @@ impl LearningRate {
     /// The scalar that updates read.
     pub(super) fn build(&self, graph: &Graph) -> Result<Tensor> {
         match self {
-            LearningRate::Number(number) => Ok(graph.named_constant("learning_rate", *number as f32)),
+            LearningRate::Number(value) => number(graph, "learning_rate", *value),
             LearningRate::Tensor(tensor) if tensor.shape().rank() == 0 => Ok(tensor.clone()),
             LearningRate::Tensor(tensor) => {
                 Err(TrainError::LearningRate { tensor: tensor.name(), found: tensor.shape() }.into())

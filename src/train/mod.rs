@@ -9,9 +9,11 @@ mod ftrl;
 mod gradient_descent;
 mod learning_rate;
 mod momentum;
+mod number;
 mod optimizer;
 mod rms_prop;
 mod schedule;
+mod slot;
 mod update;
 
 pub use adagrad::AdagradOptimizer;

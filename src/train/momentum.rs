@@ -1,6 +1,7 @@
 //! Gradient descent with momentum.
 
 use super::LearningRate;
+use super::number::number;
 use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::Result;
 use crate::graph::ops::StateOp;
@@ -45,7 +46,7 @@ impl UpdateRule for MomentumOptimizer {
     }
 
     fn prepare(&self, graph: &Graph) -> Result<Self::Numbers> {
-        Ok((self.learning_rate.build(graph)?, graph.named_constant("momentum", self.momentum as f32)))
+        Ok((self.learning_rate.build(graph)?, number(graph, "momentum", self.momentum)?))
     }
 
     fn update(&self, (learning_rate, momentum): &Self::Numbers, target: &Target<'_>) -> Result<Operation> {

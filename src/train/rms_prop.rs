@@ -1,6 +1,7 @@
 //! RMSProp.
 
 use super::LearningRate;
+use super::number::number;
 use super::update::{Target, UpdateRule, impl_optimizer};
 use crate::core::Result;
 use crate::graph::ops::StateOp;
@@ -81,9 +82,9 @@ impl UpdateRule for RmsPropOptimizer {
     fn prepare(&self, graph: &Graph) -> Result<[Tensor; 4]> {
         Ok([
             self.learning_rate.build(graph)?,
-            graph.named_constant("decay", self.decay as f32),
-            graph.named_constant("momentum", self.momentum as f32),
-            graph.named_constant("epsilon", self.epsilon as f32),
+            number(graph, "decay", self.decay)?,
+            number(graph, "momentum", self.momentum)?,
+            number(graph, "epsilon", self.epsilon)?,
         ])
     }
 

@@ -1,6 +1,8 @@
 //! Learning rates that change with the step.
 
-use super::{LearningRate, TrainError};
+use super::LearningRate;
+use super::TrainError;
+use super::number::number;
 use crate::core::{Array, DType, Result};
 use crate::graph::{Tensor, Variable, ops};
 
@@ -82,10 +84,10 @@ pub fn piecewise_constant(global_step: &Variable, boundaries: &[i64], values: &[
     let graph = global_step.graph();
     graph.name_scope("PiecewiseConstant", || {
         let step = ops::cast(&global_step.value(), DType::Int64)?;
-        let mut learning_rate = graph.constant(*last as f32);
+        let mut learning_rate = number(&graph, "Const", *last)?;
         for (&boundary, &value) in boundaries.iter().zip(earlier).rev() {
             let not_beyond = ops::less_equal(&step, &graph.constant(Array::from(boundary)))?;
-            learning_rate = ops::where_(&not_beyond, &graph.constant(value as f32), &learning_rate)?;
+            learning_rate = ops::where_(&not_beyond, &number(&graph, "Const", value)?, &learning_rate)?;
         }
         Ok(learning_rate)
     })

@@ -1,9 +1,10 @@
 //! What all optimizers do alike: slots, one update for each variable, the global step.
 
+use super::slot::make_slots;
 use super::{GradientAndVariable, TrainError};
-use crate::core::{Array, DType, Result, Shape};
+use crate::core::{Array, Result, Shape};
 use crate::graph::ops::{self, Op, StateOp};
-use crate::graph::{Graph, GraphError, Initializer, Operation, Tensor, Variable, VariableOptions};
+use crate::graph::{Graph, GraphError, Initializer, Operation, Tensor, Variable};
 
 /// What one optimizer does differently from the others.
 pub(super) trait UpdateRule {
@@ -137,7 +138,7 @@ fn targets<'a, R: UpdateRule>(
     }
     present
         .into_iter()
-        .map(|(gradient, variable)| Ok(Target { variable, gradient, slots: make_slots(rule, name, variable)? }))
+        .map(|(gradient, variable)| Ok(Target { variable, gradient, slots: make_slots(variable, name, rule.slots())? }))
         .collect()
 }
 
@@ -150,46 +151,11 @@ fn check_gradient(gradient: &Tensor, variable: &Variable) -> Result<()> {
     Err(TrainError::Gradient { variable: variable.name(), expected, found }.into())
 }
 
-/// The variable's slots: `dense/kernel/Adam`, `dense/kernel/Adam_1`, …
-fn make_slots<R: UpdateRule>(rule: &R, name: &str, variable: &Variable) -> Result<Vec<Tensor>> {
-    let graph = variable.graph();
-    let make = |(_, initializer): (&str, Initializer)| {
-        let slot = graph.unique_variable_scope(&format!("{}/{name}", variable.name()));
-        Ok(extra_variable(&graph, &slot, &variable.shape(), variable.dtype(), initializer)?.handle())
-    };
-    rule.slots().into_iter().map(make).collect()
-}
-
-/// Refuses a number of an optimizer unless `holds`.
-pub(super) fn require(
-    place: &'static str,
-    argument: &'static str,
-    expected: &'static str,
-    found: f64,
-    holds: bool,
-) -> Result<()> {
-    match holds {
-        true => Ok(()),
-        false => Err(TrainError::Number { place, argument, expected, found: found.to_string() }.into()),
-    }
-}
-
-/// A variable that belongs to the optimizer and is saved with the model.
-pub(super) fn extra_variable(
-    graph: &Graph,
-    name: &str,
-    shape: &[usize],
-    dtype: DType,
-    initializer: Initializer,
-) -> Result<Variable> {
-    let options = VariableOptions { dtype, initializer, trainable: false, ..VariableOptions::default() };
-    graph.get_variable(name, shape, options)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::ops;
+    use crate::core::DType;
+    use crate::graph::{VariableOptions, ops};
     use crate::layers;
     use crate::train::{
         AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, LearningRate, MomentumOptimizer,

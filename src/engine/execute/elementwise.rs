@@ -6,7 +6,7 @@ use crate::engine::plan::Step;
 use crate::graph::ops::{Binary, Compare, Unary};
 
 /// A type with the arithmetic of real numbers.
-pub(crate) trait Float: Stored + ndarray::LinalgScalar + num::Real {}
+pub(crate) trait Float: Stored + ndarray::LinalgScalar + num::Real + crate::engine::kernels::Real {}
 impl Float for f32 {}
 impl Float for f64 {}
 

@@ -5,6 +5,7 @@ use super::elementwise::Float;
 use crate::core::Result;
 use crate::engine::bank::Kind;
 use crate::engine::error::EngineError;
+use crate::engine::kernels::{self, WrongLabel};
 use crate::engine::plan::Step;
 use crate::graph::ops::Entropy;
 
@@ -21,17 +22,15 @@ impl Context<'_> {
         let (_, classes) = self.dims(logits).matrix();
         let first = step.outputs[0];
         match op {
-            Entropy::Softmax => self.write::<T, _>(first, |out, inputs| {
-                for (out, x) in rows(out, inputs.read::<T>(logits), classes) {
-                    softmax(out, x);
-                }
+            Entropy::Softmax => self.with_scratch::<T, _>(|context, [scratch, _]| {
+                context.write::<T, _>(first, |out, inputs| {
+                    kernels::softmax(out, inputs.read(logits), classes, scratch);
+                });
             }),
-            Entropy::LogSoftmax => self.write::<T, _>(first, |out, inputs| {
-                for (out, x) in rows(out, inputs.read::<T>(logits), classes) {
-                    let (largest, total) = largest_and_total(x);
-                    let log_total = total.ln();
-                    out.iter_mut().zip(x).for_each(|(out, &x)| *out = x - largest - log_total);
-                }
+            Entropy::LogSoftmax => self.with_scratch::<T, _>(|context, [scratch, _]| {
+                context.write::<T, _>(first, |out, inputs| {
+                    kernels::log_softmax(out, inputs.read(logits), classes, scratch);
+                });
             }),
             Entropy::SparseSoftmaxCrossEntropyWithLogits => return self.sparse_cross_entropy::<T>(step, classes),
             Entropy::SoftmaxCrossEntropyWithLogits => {
@@ -60,36 +59,35 @@ impl Context<'_> {
 
     fn sparse_cross_entropy<T: Float>(&mut self, step: &Step, classes: usize) -> Result<()> {
         let &[logits, labels] = step.inputs.as_slice() else { return Ok(()) };
-        let label_kind = self.kind(labels);
-        let wide = label_kind == Kind::I64;
+        let wide = self.kind(labels) == Kind::I64;
         let (loss, backprop) = (step.outputs[0], step.outputs[1]);
-        // Backprop first, so that the loss can be read off while its row is at hand.
-        let wrong = self.write::<T, _>(backprop, |out, inputs| {
-            for (row, (out, x)) in rows(out, inputs.read::<T>(logits), classes).enumerate() {
-                let label =
-                    if wide { inputs.read::<i64>(labels)[row] } else { i64::from(inputs.read::<i32>(labels)[row]) };
-                let Some(class) = usize::try_from(label).ok().filter(|class| *class < classes) else {
-                    return Some((row, label));
-                };
-                softmax(out, x);
-                out[class] = out[class] - T::from_f64(1.0);
-            }
-            None
+        let rows = self.dims(loss).elements();
+        let outcome = self.with_scratch::<T, _>(|context, [scratch, losses]| {
+            losses.resize(rows.max(losses.len()), T::from_f64(0.0));
+            let losses = &mut losses[..rows];
+            let outcome = context.write::<T, _>(backprop, |out, inputs| {
+                let logits = inputs.read(logits);
+                if wide {
+                    kernels::sparse_cross_entropy(losses, out, logits, inputs.read::<i64>(labels), classes, scratch)
+                } else {
+                    kernels::sparse_cross_entropy(losses, out, logits, inputs.read::<i32>(labels), classes, scratch)
+                }
+            });
+            context.write::<T, _>(loss, |out, _| out.copy_from_slice(losses));
+            outcome
         });
-        if let Some((row, label)) = wrong {
+        outcome.map_err(|WrongLabel { row, label }| {
             let op = format!("SparseSoftmaxCrossEntropyWithLogits `{}`", self.plan.names[step.name]);
-            return Err(EngineError::Label { op, row, label, classes }.into());
-        }
-        self.write::<T, _>(loss, |out, inputs| {
-            let x = inputs.read::<T>(logits).chunks_exact(classes.max(1));
-            for (row, (out, x)) in out.iter_mut().zip(x).enumerate() {
-                let label =
-                    if wide { inputs.read::<i64>(labels)[row] } else { i64::from(inputs.read::<i32>(labels)[row]) };
-                let (largest, total) = largest_and_total(x);
-                *out = total.ln() - (x[label as usize] - largest);
-            }
-        });
-        Ok(())
+            EngineError::Label { op, row, label, classes }.into()
+        })
+    }
+
+    /// Lends the memory that kernels use while they run.
+    pub(super) fn with_scratch<T: Float, R>(&mut self, run: impl FnOnce(&mut Self, &mut [Vec<T>; 2]) -> R) -> R {
+        let mut scratch = std::mem::take(&mut T::typed_mut(self.bank).scratch);
+        let result = run(self, &mut scratch);
+        T::typed_mut(self.bank).scratch = scratch;
+        result
     }
 }
 

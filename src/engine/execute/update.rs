@@ -3,6 +3,7 @@
 use super::Context;
 use super::elementwise::Float;
 use crate::engine::bank::{Kind, Part, Stored, for_kind};
+use crate::engine::kernels::vectorised;
 use crate::engine::plan::Step;
 use crate::graph::ops::StateOp;
 
@@ -89,82 +90,96 @@ impl Context<'_> {
             StateOp::ResourceApplyGradientDescent => {
                 let rate = scalar(1);
                 let gradient = gradient(2);
-                for (w, &g) in memory[ranges[0].clone()].iter_mut().zip(gradient) {
-                    *w = *w - rate * g;
-                }
+                vectorised(|| {
+                    for (w, &g) in memory[ranges[0].clone()].iter_mut().zip(gradient) {
+                        *w = *w - rate * g;
+                    }
+                });
             }
             StateOp::ResourceApplyMomentum { use_nesterov } => {
                 let (rate, momentum, gradient) = (scalar(2), scalar(4), gradient(3));
                 let [w, accumulator] = disjoint(&mut memory, [ranges[0].clone(), ranges[1].clone()]);
-                for ((w, accumulator), &g) in w.iter_mut().zip(accumulator).zip(gradient) {
-                    *accumulator = *accumulator * momentum + g;
-                    *w = if *use_nesterov {
-                        *w - (g * rate + *accumulator * momentum * rate)
-                    } else {
-                        *w - *accumulator * rate
-                    };
-                }
+                vectorised(|| {
+                    for ((w, accumulator), &g) in w.iter_mut().zip(accumulator).zip(gradient) {
+                        *accumulator = *accumulator * momentum + g;
+                        *w = if *use_nesterov {
+                            *w - (g * rate + *accumulator * momentum * rate)
+                        } else {
+                            *w - *accumulator * rate
+                        };
+                    }
+                });
             }
             StateOp::ResourceApplyAdagrad => {
                 let (rate, gradient) = (scalar(2), gradient(3));
                 let [w, accumulator] = disjoint(&mut memory, [ranges[0].clone(), ranges[1].clone()]);
-                for ((w, accumulator), &g) in w.iter_mut().zip(accumulator).zip(gradient) {
-                    *accumulator += g * g;
-                    *w = *w - rate * g / accumulator.sqrt();
-                }
+                vectorised(|| {
+                    for ((w, accumulator), &g) in w.iter_mut().zip(accumulator).zip(gradient) {
+                        *accumulator += g * g;
+                        *w = *w - rate * g / accumulator.sqrt();
+                    }
+                });
             }
             StateOp::ResourceApplyAdam => {
                 let (beta1_power, beta2_power, rate) = (scalar(3), scalar(4), scalar(5));
                 let (beta1, beta2, epsilon, gradient) = (scalar(6), scalar(7), scalar(8), gradient(9));
                 let rate = rate * (one - beta2_power).sqrt() / (one - beta1_power);
                 let [w, m, v] = disjoint(&mut memory, [ranges[0].clone(), ranges[1].clone(), ranges[2].clone()]);
-                for (((w, m), v), &g) in w.iter_mut().zip(m).zip(v).zip(gradient) {
-                    *m += (g - *m) * (one - beta1);
-                    *v += (g * g - *v) * (one - beta2);
-                    *w = *w - *m * rate / (v.sqrt() + epsilon);
-                }
+                vectorised(|| {
+                    for (((w, m), v), &g) in w.iter_mut().zip(m).zip(v).zip(gradient) {
+                        *m += (g - *m) * (one - beta1);
+                        *v += (g * g - *v) * (one - beta2);
+                        *w = *w - *m * rate / (v.sqrt() + epsilon);
+                    }
+                });
             }
             StateOp::ResourceApplyRMSProp => {
                 let (rate, rho, momentum) = (scalar(3), scalar(4), scalar(5));
                 let (epsilon, gradient) = (scalar(6), gradient(7));
                 let [w, mean_square, moment] =
                     disjoint(&mut memory, [ranges[0].clone(), ranges[1].clone(), ranges[2].clone()]);
-                for (((w, mean_square), moment), &g) in w.iter_mut().zip(mean_square).zip(moment).zip(gradient) {
-                    *mean_square += (g * g - *mean_square) * (one - rho);
-                    *moment = *moment * momentum + g * rate / (*mean_square + epsilon).sqrt();
-                    *w = *w - *moment;
-                }
+                vectorised(|| {
+                    for (((w, mean_square), moment), &g) in w.iter_mut().zip(mean_square).zip(moment).zip(gradient) {
+                        *mean_square += (g * g - *mean_square) * (one - rho);
+                        *moment = *moment * momentum + g * rate / (*mean_square + epsilon).sqrt();
+                        *w = *w - *moment;
+                    }
+                });
             }
             StateOp::ResourceApplyCenteredRMSProp => {
                 let (rate, rho, momentum) = (scalar(4), scalar(5), scalar(6));
                 let (epsilon, gradient) = (scalar(7), gradient(8));
                 let [w, mean, mean_square, moment] = disjoint(&mut memory, ranges);
                 let slots = mean.iter_mut().zip(mean_square).zip(moment);
-                for ((w, ((mean, mean_square), moment)), &g) in w.iter_mut().zip(slots).zip(gradient) {
-                    *mean_square += (g * g - *mean_square) * (one - rho);
-                    *mean += (g - *mean) * (one - rho);
-                    let denominator = (*mean_square - *mean * *mean) + epsilon;
-                    *moment = *moment * momentum + g * rate / denominator.sqrt();
-                    *w = *w - *moment;
-                }
+                vectorised(|| {
+                    for ((w, ((mean, mean_square), moment)), &g) in w.iter_mut().zip(slots).zip(gradient) {
+                        *mean_square += (g * g - *mean_square) * (one - rho);
+                        *mean += (g - *mean) * (one - rho);
+                        let denominator = (*mean_square - *mean * *mean) + epsilon;
+                        *moment = *moment * momentum + g * rate / denominator.sqrt();
+                        *w = *w - *moment;
+                    }
+                });
             }
             StateOp::ResourceApplyFtrl => {
                 let (gradient, rate, l1, l2, power) = (gradient(3), scalar(4), scalar(5), scalar(6), scalar(7));
                 let two = T::from_f64(2.0);
                 let [w, accumulator, linear] =
                     disjoint(&mut memory, [ranges[0].clone(), ranges[1].clone(), ranges[2].clone()]);
-                for (((w, accumulator), linear), &g) in w.iter_mut().zip(accumulator).zip(linear).zip(gradient) {
-                    let next = *accumulator + g * g;
-                    let (old_root, new_root) = (accumulator.powf(-power), next.powf(-power));
-                    *linear += g - (new_root - old_root) / rate * *w;
-                    let quadratic = new_root / rate + two * l2;
-                    *w = if linear.abs() > l1 {
-                        (l1 * linear.signum_or_zero() - *linear) / quadratic
-                    } else {
-                        T::from_f64(0.0)
-                    };
-                    *accumulator = next;
-                }
+                vectorised(|| {
+                    for (((w, accumulator), linear), &g) in w.iter_mut().zip(accumulator).zip(linear).zip(gradient) {
+                        let next = *accumulator + g * g;
+                        let (old_root, new_root) = (accumulator.powf(-power), next.powf(-power));
+                        *linear += g - (new_root - old_root) / rate * *w;
+                        let quadratic = new_root / rate + two * l2;
+                        *w = if linear.abs() > l1 {
+                            (l1 * linear.signum_or_zero() - *linear) / quadratic
+                        } else {
+                            T::from_f64(0.0)
+                        };
+                        *accumulator = next;
+                    }
+                });
             }
             _ => {}
         }

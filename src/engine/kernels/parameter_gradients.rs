@@ -1,0 +1,139 @@
+//! `xᵀ · dy` and the sums of dy's rows, for matrices that fit into the caches.
+
+use super::dispatch::{Level, Routine, dispatch};
+use super::real::Real;
+
+/// Writes `xᵀ · dy`, `[inner, columns]`, to `out`. `x` is `[rows, inner]`, `dy` `[rows, columns]`.
+///
+/// Rows are added one after the other, so the result depends on nothing but them.
+pub(crate) fn weight_gradients<T: Real>(out: &mut [T], x: &[T], dy: &[T], inner: usize, columns: usize) {
+    if inner > 0 && columns > 0 {
+        dispatch(WeightGradients { out, x, dy, inner, columns });
+    }
+}
+
+/// Writes the sum of `rows`, each as long as `out`, to `out`.
+pub(crate) fn column_sums<T: Real>(out: &mut [T], rows: &[T]) {
+    dispatch(ColumnSums { out, rows });
+}
+
+struct WeightGradients<'a, T> {
+    out: &'a mut [T],
+    x: &'a [T],
+    dy: &'a [T],
+    inner: usize,
+    columns: usize,
+}
+
+impl<T: Real> Routine for WeightGradients<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Level>(self) {
+        match (V::BYTES / size_of::<T>(), self.columns) {
+            // Two registers side by side share the factor that is spread over them.
+            (16, 17..) => self.tiles::<V, 32>(),
+            (16, _) => self.tiles::<V, 16>(),
+            (8, 9..) => self.tiles::<V, 16>(),
+            (8, _) => self.tiles::<V, 8>(),
+            (_, 5..) => self.tiles::<V, 8>(),
+            _ => self.tiles::<V, 4>(),
+        }
+    }
+}
+
+impl<T: Real> WeightGradients<'_, T> {
+    /// Blocks of `L` columns, and of these tiles of some rows of the result.
+    #[inline(always)]
+    fn tiles<V: Level, const L: usize>(self) {
+        let WeightGradients { out, x, dy, inner, columns } = self;
+        for first in (0..columns).step_by(L) {
+            let width = (columns - first).min(L);
+            let mut row = 0;
+            macro_rules! tiles {
+                ($rows:literal) => {
+                    while row + $rows <= inner {
+                        let sums = outer_sums::<T, V, L, $rows>(&x[row..], &dy[first..], inner, columns);
+                        for (out, sums) in out[row * columns..].chunks_mut(columns).zip(&sums) {
+                            let out = out[first..first + width].iter_mut();
+                            out.zip(sums).for_each(|(out, &sum)| *out = sum);
+                        }
+                        row += $rows;
+                    }
+                };
+            }
+            tiles!(4);
+            tiles!(2);
+            tiles!(1);
+        }
+    }
+}
+
+/// The sums over rows of `x[0..R]` times `dy[0..L]`; rows are `inner` and `columns` apart.
+#[inline(always)]
+fn outer_sums<T: Real, V: Level, const L: usize, const R: usize>(
+    x: &[T],
+    dy: &[T],
+    inner: usize,
+    columns: usize,
+) -> [[T; L]; R] {
+    let mut sums = [[T::zero(); L]; R];
+    // Whole lanes may reach into the next row: what they give there is not stored.
+    let (mut x, mut dy) = (x, dy);
+    while let (Some(factors), Some(lanes)) = (x.first_chunk::<R>(), dy.first_chunk::<L>()) {
+        accumulate::<T, V, L, R>(&mut sums, factors, lanes);
+        x = x.get(inner..).unwrap_or_default();
+        dy = dy.get(columns..).unwrap_or_default();
+    }
+    while let Some(factors) = x.first_chunk::<R>() {
+        let mut lanes = [T::zero(); L];
+        lanes.iter_mut().zip(dy).for_each(|(lane, &value)| *lane = value);
+        accumulate::<T, V, L, R>(&mut sums, factors, &lanes);
+        x = x.get(inner..).unwrap_or_default();
+        dy = dy.get(columns..).unwrap_or_default();
+    }
+    sums
+}
+
+#[inline(always)]
+fn accumulate<T: Real, V: Level, const L: usize, const R: usize>(
+    sums: &mut [[T; L]; R],
+    factors: &[T; R],
+    lanes: &[T; L],
+) {
+    for (sums, &factor) in sums.iter_mut().zip(factors) {
+        for (sum, &lane) in sums.iter_mut().zip(lanes) {
+            *sum = factor.multiply_add::<V>(lane, *sum);
+        }
+    }
+}
+
+struct ColumnSums<'a, T> {
+    out: &'a mut [T],
+    rows: &'a [T],
+}
+
+impl<T: Real> Routine for ColumnSums<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Level>(self) {
+        let ColumnSums { out, rows } = self;
+        let columns = out.len();
+        for (number, out) in out.chunks_mut(LANES).enumerate() {
+            let mut sums = [T::zero(); LANES];
+            let mut rows = rows.get(number * LANES..).unwrap_or_default();
+            while let Some(lanes) = rows.first_chunk::<LANES>() {
+                sums.iter_mut().zip(lanes).for_each(|(sum, &value)| *sum = *sum + value);
+                rows = rows.get(columns..).unwrap_or_default();
+            }
+            while !rows.is_empty() {
+                sums.iter_mut().zip(rows).for_each(|(sum, &value)| *sum = *sum + value);
+                rows = rows.get(columns..).unwrap_or_default();
+            }
+            out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = sum);
+        }
+    }
+}
+
+const LANES: usize = 16;
