@@ -14,7 +14,6 @@ pub(crate) use array::for_each_type;
 pub use array::{Array, Data, Element};
 pub use clock::Clock;
 pub use dtype::DType;
-pub(crate) use error::saturating_product;
 pub use error::{Error, Exception, Explain, Explanation, Result, ValueError};
 pub(crate) use nearest::nearest;
 pub(crate) use philox::Philox;

@@ -93,11 +93,6 @@ impl Column {
             (Err(_), _) => String::new(),
         }
     }
-
-    /// The values for writing in place.
-    pub(crate) fn array_mut(&mut self) -> &mut Array {
-        &mut self.array
-    }
 }
 
 macro_rules! from_values {

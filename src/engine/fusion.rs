@@ -27,19 +27,16 @@ struct Readers {
 /// One draft for each step: one op, or several that belong together.
 pub(super) fn draft(compiler: &Compiler<'_>, fetched: &[Edge], unfused: bool) -> Vec<Draft> {
     let readers = Readers::new(compiler, fetched, unfused);
-    let mut drafts: Vec<Option<Draft>> = vec![None; compiler.nodes.len()];
-    for id in 0..compiler.nodes.len() {
-        if compiler.needed[id] && is_step(compiler, id) {
-            let node = &compiler.nodes[id];
-            drafts[id] = Some(Draft {
-                kernel: Kernel::Op(node.op.clone()),
-                node: id,
-                nodes: vec![id],
-                inputs: readers.inputs[&id].clone(),
-                outputs: (0..node.outputs.len()).map(|output| (id, output)).collect(),
-            });
-        }
-    }
+    let steps = compiler.nodes.iter().enumerate().map(|(id, node)| {
+        (compiler.needed[id] && is_step(compiler, id)).then(|| Draft {
+            kernel: Kernel::Op(node.op.clone()),
+            node: id,
+            nodes: vec![id],
+            inputs: readers.inputs[&id].clone(),
+            outputs: (0..node.outputs.len()).map(|output| (id, output)).collect(),
+        })
+    });
+    let mut drafts: Vec<Option<Draft>> = steps.collect();
     if !unfused {
         for id in 0..compiler.nodes.len() {
             if drafts[id].is_some() {

@@ -263,13 +263,11 @@ impl Dependencies {
     }
 
     fn place(&self, compiler: &Compiler<'_>, draft: &Draft, index: usize, places: &[Place]) -> Place {
-        let pure = match &draft.kernel {
-            Kernel::Op(Op::State(_) | Op::Random { .. } | Op::CheckNumerics { .. } | Op::CrossReplicaSum { .. }) => {
-                false
-            }
-            Kernel::Copy => false,
-            _ => true,
-        };
+        let pure = !matches!(
+            &draft.kernel,
+            Kernel::Copy
+                | Kernel::Op(Op::State(_) | Op::Random { .. } | Op::CheckNumerics { .. } | Op::CrossReplicaSum { .. })
+        );
         let read = match &draft.kernel {
             Kernel::Op(op) => op.read_inputs(draft.inputs.len()),
             _ => draft.inputs.len(),

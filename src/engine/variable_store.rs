@@ -15,7 +15,6 @@ pub(crate) struct Entry {
     pub kind: Kind,
     pub part: Part,
     pub shape: Vec<usize>,
-    pub trainable: bool,
     /// Whether no checkpoint saves it.
     pub local: bool,
 }
@@ -71,7 +70,6 @@ impl VariableStore {
                 kind,
                 part,
                 shape,
-                trainable: variable.is_trainable(),
                 local: variable.is_local(),
             });
         }

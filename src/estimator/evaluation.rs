@@ -45,7 +45,7 @@ pub(crate) fn evaluate(
 /// One line for each batch of fewer than 20, else ten in all.
 pub(crate) fn log_progress(step: u64, limit: u64) {
     let every = if limit < 20 { 1 } else { limit / 10 };
-    if limit != u64::MAX && step % every == 0 {
+    if limit != u64::MAX && step.is_multiple_of(every) {
         logging::info(format!("Evaluation [{step}/{limit}]"));
     }
 }

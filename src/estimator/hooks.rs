@@ -73,11 +73,11 @@ impl SessionRunHook for LoggingTensorHook {
     }
 
     fn before_run(&mut self, _context: &RunContext) -> Result<Vec<Tensor>> {
-        Ok(if self.loops % self.every_n_iter == 0 { self.tensors.clone() } else { Vec::new() })
+        Ok(if self.loops.is_multiple_of(self.every_n_iter) { self.tensors.clone() } else { Vec::new() })
     }
 
     fn after_run(&mut self, _context: &mut RunContext, values: &RunValues<'_>) -> Result<()> {
-        if self.loops % self.every_n_iter == 0 {
+        if self.loops.is_multiple_of(self.every_n_iter) {
             let texts = self
                 .names
                 .iter()

@@ -40,7 +40,7 @@ pub use session_config::ConfigProto;
 pub use spec::EstimatorSpec;
 pub use steps::{EvalSteps, MaxSteps, Steps, TrainSteps, UntilEnd};
 pub(crate) use {
-    estimator::{ModelFn, open_input, skip_training, training_parts, with_model_dir},
+    estimator::{open_input, skip_training, training_parts, with_model_dir},
     evaluation::{log_progress, log_result},
     inputs::InputTensors,
     model_dir::{ModelDir, restore},

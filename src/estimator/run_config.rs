@@ -207,11 +207,6 @@ impl RunConfig {
     pub(crate) fn model_path(&self) -> Option<&str> {
         self.model_dir.as_deref().filter(|path| !path.is_empty())
     }
-
-    /// What the session is told about devices, TensorFlow's default included.
-    pub(crate) fn session_config_or_default(&self) -> ConfigProto {
-        self.session_config.clone().unwrap_or_else(|| ConfigProto::new().allow_soft_placement(true))
-    }
 }
 
 #[cfg(test)]
@@ -232,7 +227,6 @@ mod tests {
         assert_eq!(config.save_checkpoints, SaveCheckpoints::Secs(Duration::from_secs(600)));
         assert_eq!((config.keep_checkpoint_max, config.keep_checkpoint_every_n_hours), (5, 10_000.0));
         assert_eq!((config.fidelity, config.precision), (Fidelity::Friendly, Precision::Float32));
-        assert!(config.session_config_or_default().allow_soft_placement);
         Ok(())
     }
 
@@ -277,12 +271,5 @@ mod tests {
     fn no_worker_threads_are_refused() {
         let expected = "EST004: worker_threads is 0; expected 1 or more; leave it out to use one thread per CPU";
         assert_eq!(refused(RunConfig::new().worker_threads(0)), (expected.to_string(), "ValueError".to_string()));
-    }
-
-    #[test]
-    fn a_given_session_config_replaces_the_default() {
-        let config = RunConfig::new().session_config(ConfigProto::new().log_device_placement(true));
-        let session = config.session_config_or_default();
-        assert!(session.log_device_placement && !session.allow_soft_placement);
     }
 }

@@ -2,7 +2,7 @@
 
 mod command_line;
 mod error;
-#[allow(clippy::module_inception)]
+#[allow(clippy::module_inception, reason = "the folder is named after the type that it is about")]
 mod flags;
 mod value;
 

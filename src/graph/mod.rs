@@ -5,6 +5,7 @@
 
 mod error;
 mod gradients;
+#[allow(clippy::module_inception, reason = "the folder is named after the type that it is about")]
 mod graph;
 pub mod ops;
 mod tensor;

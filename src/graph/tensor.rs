@@ -1,6 +1,6 @@
 //! Handles of what a node produces.
 
-use super::ops::{self, Op};
+use super::ops;
 use super::{Graph, NodeId};
 use crate::core::{DType, Result, Shape};
 use std::fmt;
@@ -78,10 +78,6 @@ impl Operation {
 
     pub(crate) fn output(&self, output: usize) -> Tensor {
         Tensor { graph: self.graph.clone(), node: self.node, output }
-    }
-
-    pub(crate) fn definition(&self) -> Op {
-        self.graph.node(self.node).op
     }
 }
 

@@ -8,7 +8,6 @@ mod stop;
 mod table;
 pub mod logging;
 
-pub(crate) use content::printable;
 pub use content::{display, escape_html};
 pub use show::Show;
 pub use stop::StopFlag;

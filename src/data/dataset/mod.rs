@@ -89,7 +89,6 @@ enum Stage {
     Skip(u64),
     Batch(usize, Remainder),
     Map(MapFn),
-    Prefetch(usize),
 }
 
 impl From<(&Frame, &Column)> for Slices {
@@ -210,10 +209,9 @@ impl Dataset {
         self.with(Stage::Map(Arc::new(function)))
     }
 
-    /// Up to `count` elements ahead of the reader. Elements and their order stay; how far ahead is read is up to who
-    /// reads, such as the TPU's infeed.
-    pub fn prefetch(self, count: usize) -> Self {
-        self.with(Stage::Prefetch(count))
+    /// The same elements: how far ahead a dataset is read is up to who reads it, such as the TPU's infeed.
+    pub fn prefetch(self, _count: usize) -> Self {
+        self
     }
 
     /// How many elements there are.
@@ -313,7 +311,7 @@ impl Dataset {
                 Stage::Take(count) => Box::new(Taken::new(stream, *count)),
                 Stage::Skip(count) => Box::new(Skipped::new(stream, *count)),
                 Stage::Batch(size, remainder) => Box::new(Batched::new(stream, *size, *remainder)),
-                Stage::Map(_) | Stage::Prefetch(_) => stream,
+                Stage::Map(_) => stream,
             };
         }
         stream
@@ -331,7 +329,6 @@ impl Dataset {
                 Stage::Skip(count) => format!(", skip {count}"),
                 Stage::Batch(size, remainder) => format!(", batch {size} {remainder:?}"),
                 Stage::Map(_) => ", map".to_string(),
-                Stage::Prefetch(_) => String::new(),
             });
         }
         text

@@ -57,7 +57,7 @@ fn softplus<T: Float>(x: T) -> T {
 #[inline(always)]
 pub(crate) fn relu<T: Float>(x: T) -> T {
     let zero = T::from_f64(0.0);
-    if x < zero || x == zero { zero } else { x }
+    if x <= zero { zero } else { x }
 }
 
 #[inline(always)]
