@@ -1,12 +1,14 @@
 //! Each op's values, with NaN, infinities, ties, nothing at all and integers that wrap around.
 //!
 //! All expected numbers were computed by TensorFlow 2.15 on a CPU.
+#![allow(clippy::approx_constant, clippy::excessive_precision, reason = "the numbers stand as TensorFlow printed them")]
 
-use std::f32::{INFINITY as INF, NAN};
 use tpulab::engine::{Executor, ExecutorOptions, Request};
 use tpulab::graph::ops;
 use tpulab::prelude::*;
 
+const NAN: f32 = f32::NAN;
+const INF: f32 = f32::INFINITY;
 const MIN: i32 = i32::MIN;
 const MAX: i32 = i32::MAX;
 
@@ -102,8 +104,9 @@ fn two_elements_in_one_out() {
 #[test]
 fn many_elements_in_one_out() {
     type Reduction = fn(&Tensor, &[isize]) -> Result<Tensor>;
+    type Row = (&'static str, Reduction, [f32; 2], [f32; 3], f32);
     // Along each row, along each column, and over [0, 3] along dimension 0.
-    let table: [(&str, Reduction, [f32; 2], [f32; 3], f32); 5] = [
+    let table: [Row; 5] = [
         ("reduce_sum", ops::reduce_sum, [NAN, -INF], [5.0, NAN, -INF], 0.0),
         ("reduce_mean", ops::reduce_mean, [NAN, -INF], [2.5, NAN, -INF], NAN),
         ("reduce_max", ops::reduce_max, [NAN, 4.0], [4.0, NAN, 3.0], -INF),

@@ -1,4 +1,5 @@
 //! What a TPU refuses, each in a friendly and in a faithful run: exception, whole text, and nothing left behind.
+#![allow(clippy::wrong_self_convention, reason = "a case reads as a sentence that ends in `is_refused(…)`")]
 
 mod common;
 

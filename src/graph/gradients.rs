@@ -13,23 +13,12 @@ use crate::core::{Result, Shape};
 /// `GRAPH002` if `loss` is not one number, `GRAPH009` if an op on the way has no gradient.
 pub fn gradients(loss: &Tensor, variables: &[Variable]) -> Result<Vec<Option<Tensor>>> {
     let targets: Vec<NodeId> = variables.iter().map(|variable| variable.handle().node).collect();
-    backpropagate(loss, &targets)
-}
-
-/// The gradient with respect to tensors instead of variables.
-#[cfg(test)]
-pub(crate) fn gradients_of_tensors(loss: &Tensor, tensors: &[Tensor]) -> Result<Vec<Option<Tensor>>> {
-    let targets: Vec<NodeId> = tensors.iter().map(|tensor| tensor.node).collect();
-    backpropagate(loss, &targets)
-}
-
-fn backpropagate(loss: &Tensor, targets: &[NodeId]) -> Result<Vec<Option<Tensor>>> {
     if loss.shape() != Shape::scalar() {
         let expected = "a loss of shape []".to_string();
         return Err(GraphError::Shape { op: "gradients".to_string(), found: loss.shape(), expected }.into());
     }
     let graph = loss.graph();
-    graph.name_scope("gradients", || Backpropagation::new(&graph, loss, targets)?.run(loss, targets))
+    graph.name_scope("gradients", || Backpropagation::new(&graph, loss, &targets)?.run(loss, &targets))
 }
 
 struct Backpropagation<'a> {
