@@ -9,7 +9,7 @@ use std::fmt;
 /// A compiled graph for certain fetches: what to run, in which order, over which memory.
 ///
 /// A plan does not change while it runs and holds no values, so threads share it. The number of rows is a matter of
-/// each run: see `Binding`.
+/// each run.
 pub struct Plan {
     pub(super) values: Vec<Value>,
     /// Steps whose results depend on the number of rows only: run when that changes.
