@@ -1,7 +1,8 @@
 //! How long training steps take: ours beside what a Rust programmer writes by hand with ndarray.
 //!
 //! `cargo bench --bench training_step`. All rows of a table are measured in turns, many times, so that a busy machine
-//! slows them alike; a row's time is the median, and its ratio is taken to the table's first row.
+//! slows them alike; a row's time is the median, and its ratio is taken to the table's first row. A word behind `--`
+//! picks the rows whose names hold it.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, Axis};
@@ -50,6 +51,11 @@ fn main() -> Result<()> {
 
 /// Prints the median time of each row, measured in turns: `rounds` times `repetitions` runs.
 fn table(title: &str, (rounds, repetitions): (usize, usize), rows: &mut [(&str, &mut dyn FnMut())]) {
+    let picked = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let is_picked = |name: &str| picked.as_ref().is_none_or(|picked| name.contains(picked.as_str()));
+    rows.sort_by_key(|(name, _)| !is_picked(name));
+    let count = rows.iter().filter(|(name, _)| is_picked(name)).count();
+    let rows = &mut rows[..count];
     let mut times = vec![Vec::with_capacity(rounds); rows.len()];
     for round in 0..rounds + 2 {
         for ((_, run), times) in rows.iter_mut().zip(&mut times) {

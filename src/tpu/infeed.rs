@@ -15,7 +15,6 @@ pub(super) struct Infeed {
     blocks: Receiver<Result<Block>>,
     thread: Option<JoinHandle<()>>,
     current: Option<Block>,
-    failed: bool,
 }
 
 enum Order {
@@ -52,7 +51,7 @@ impl Infeed {
             .name("tpulab-infeed".to_string())
             .spawn(move || serve(sources, &inbox, &outbox))
             .map_err(|error| thread_panicked(&error.to_string()))?;
-        Ok(Infeed { orders: Some(orders), blocks, thread: Some(thread), current: None, failed: false })
+        Ok(Infeed { orders: Some(orders), blocks, thread: Some(thread), current: None })
     }
 
     /// Tells the thread to enqueue `batches` more.
@@ -89,7 +88,7 @@ impl Infeed {
     fn send(&mut self, order: Order) {
         // A thread that has ended says why when its batches are asked for.
         if let Some(orders) = &self.orders {
-            self.failed |= orders.send(order).is_err();
+            let _ = orders.send(order);
         }
     }
 
@@ -116,7 +115,9 @@ impl Drop for Infeed {
 
 impl fmt::Debug for Infeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Infeed").field("failed", &self.failed).finish_non_exhaustive()
+        f.debug_struct("Infeed")
+            .field("current", &self.current.as_ref().map(|block| block.filled))
+            .finish_non_exhaustive()
     }
 }
 

@@ -171,6 +171,14 @@ impl Context<'_> {
                 for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
                     *out = f(a, b);
                 }
+            } else if let Some(columns) = b_dims.one_for_each_row_of(a_dims) {
+                for ((out, a), &b) in out.chunks_exact_mut(columns).zip(a.chunks_exact(columns)).zip(b) {
+                    out.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a, b));
+                }
+            } else if let Some(columns) = a_dims.one_for_each_row_of(b_dims) {
+                for ((out, &a), b) in out.chunks_exact_mut(columns).zip(a).zip(b.chunks_exact(columns)) {
+                    out.iter_mut().zip(b).for_each(|(out, &b)| *out = f(a, b));
+                }
             } else if let [b] = *b {
                 for (out, &a) in out.iter_mut().zip(a) {
                     *out = f(a, b);

@@ -88,7 +88,10 @@ impl Context<'_> {
                 let base = index / inner * count * inner + index % inner;
                 let mut best = 0;
                 for candidate in 1..count {
-                    if x[base + candidate * inner] > x[base + best * inner] {
+                    let (x, largest) = (x[base + candidate * inner], x[base + best * inner]);
+                    // As in TensorFlow, NaN is never the largest.
+                    let largest_is_nan = largest.partial_cmp(&largest).is_none();
+                    if x > largest || (largest_is_nan && x == x) {
                         best = candidate;
                     }
                 }
