@@ -134,7 +134,7 @@ impl SessionRunHook for NanTensorHook {
                     return Err(RunError::NanLoss { step: context.global_step, origin: None }.into());
                 }
                 logging::warn(format!("`{}` is NaN at step {}: training stops", self.tensor, context.global_step));
-                context.request_stop();
+                context.stop_for_nan();
             }
         }
         Ok(())

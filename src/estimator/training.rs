@@ -78,7 +78,7 @@ impl Training<'_> {
         let mut speed = Speed::new(self.log, self.first_step, clock.clone());
         let mut snapshot: Option<(Duration, Snapshot)> = None;
         let mut step = self.first_step;
-        let mut ended = false;
+        let (mut ended, mut cut_short) = (false, false);
         while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
             let wanted = self.steps_of_next_loop(step, &saver, &speed);
             let now = clock.now();
@@ -99,14 +99,20 @@ impl Training<'_> {
             step = done;
             report.global_step = step;
             speed.log(step, last_loss);
-            self.keep_input(&mut saver)?;
+            // Where a NaN stopped a loop, batches are on their way that nobody will take: no place to go on from.
+            cut_short = end == LoopEnd::Stopped;
+            if !cut_short {
+                self.keep_input(&mut saver)?;
+            }
             ended = context.should_stop() || end == LoopEnd::EndOfInput;
         }
         if report.steps() == 0 && self.first_step < self.last_step && !StopFlag::process().stop_requested() {
             return Err(RunError::NoInput { mode: "train" }.into());
         }
         self.with_session(step, |hook, session| hook.end(session), &mut saver)?;
-        self.keep_input(&mut saver)?;
+        if !cut_short {
+            self.keep_input(&mut saver)?;
+        }
         if let Some(loss) = report.loss() {
             logging::info(format!("Loss for final step: {}.", shown_loss(self.config, &report, loss)));
         }
@@ -154,9 +160,6 @@ impl Training<'_> {
             Ok(if nan { Flow::Stop } else { Flow::Continue })
         })?;
         let done = report.losses.len() as u64 - start;
-        if nan {
-            return Err(self.nan_loss(plan, step + done, snapshot));
-        }
         report.loops += if self.loops == Loops::Single { done } else { 1 };
         let Some(&loss) = report.losses.last() else { return Ok((before, f64::NAN, end)) };
         let executor = self.runner.executor();
@@ -172,9 +175,12 @@ impl Training<'_> {
             variables,
         };
         if done > 0 {
-            for (hook, range) in self.hooks.iter_mut().zip(asked) {
-                hook.after_run(&mut context, &run_values(range))?;
+            let mut hooks = self.hooks.iter_mut().zip(asked);
+            let called = hooks.try_for_each(|(hook, range)| hook.after_run(&mut context, &run_values(range)));
+            if nan && !context.nan_is_expected() {
+                return Err(self.nan_loss(plan, step + done, snapshot));
             }
+            called?;
             saver.after_run(&mut context, &run_values(1..1))?;
         }
         Ok((context, loss, end))
