@@ -82,7 +82,7 @@ impl SessionRunHook for LoggingTensorHook {
                 .names
                 .iter()
                 .enumerate()
-                .filter_map(|(index, (label, _))| values.get(index).map(|value| format!("{name} = {value}")));
+                .filter_map(|(index, name)| values.get(index).map(|value| format!("{name} = {value}")));
             logging::info(texts.collect::<Vec<_>>().join(", "));
         }
         self.loops += 1;
