@@ -334,7 +334,7 @@ mod tests {
         broken.phases[0].each[0].outputs = vec![usize::MAX];
         let (plan, broken) = (Arc::new(plan), Arc::new(broken));
         for threads in [2, 4, 8] {
-            let mut team = Team::new(threads);
+            let mut team = Team::new(threads, false);
             let error = team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
             assert_eq!(error.code(), "ENGINE008");
             assert!(error.message().starts_with("a worker thread panicked: index out of bounds"), "{error}");
