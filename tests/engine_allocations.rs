@@ -102,10 +102,8 @@ fn training(replicas: usize, threads: usize) -> Result<(Executor, PlanId)> {
     let (a, b) = (column("a"), column("b"));
     let labels = graph.placeholder("labels", DType::Int32, Shape::new(&[None]));
     let columns = [ops::expand_dims(&a, 1)?, ops::expand_dims(&b, 1)?];
-    let w = graph.get_variable("w", &[3], VariableOptions::default())?;
-    let c = ops::concat(&columns, 1)?;
-    let logits =
-        ops::multiply(&ops::dropout(&ops::concat(&[ops::relu(&c)?, columns[0].clone()], 1)?, 0.5)?, &w.value())?;
+    let hidden = tpulab::layers::dense(&ops::concat(&columns, 1)?, 10, Some(tpulab::nn::relu))?;
+    let logits = tpulab::layers::dense(&ops::dropout(&hidden, 0.5)?, 3, None)?;
     let losses = ops::sparse_softmax_cross_entropy_with_logits(&labels, &logits)?;
     let loss = ops::reduce_mean(&losses, &[])?;
     let variables = graph.trainable_variables();
