@@ -78,12 +78,12 @@ impl Training<'_> {
         let mut speed = Speed::new(self.log, self.first_step, clock.clone());
         let mut snapshot: Option<(Duration, Snapshot)> = None;
         let mut step = self.first_step;
-        let (mut ended, mut cut_short) = (false, false);
+        let mut ended = false;
         while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
             let wanted = self.steps_of_next_loop(step, &saver, &speed);
             let now = clock.now();
             if snapshot.as_ref().is_none_or(|(taken, _)| now.saturating_sub(*taken) >= SNAPSHOT_AGE) {
-                let position = self.runner.input_position()?;
+                let position = self.runner.input_position();
                 let variables = self.runner.executor().store().clone();
                 snapshot = Some((now, Snapshot { step, variables, position }));
             }
@@ -99,20 +99,14 @@ impl Training<'_> {
             step = done;
             report.global_step = step;
             speed.log(step, last_loss);
-            // Where a NaN stopped a loop, batches are on their way that nobody will take: no place to go on from.
-            cut_short = end == LoopEnd::Stopped;
-            if !cut_short {
-                self.keep_input(&mut saver)?;
-            }
+            self.keep_input(&mut saver)?;
             ended = context.should_stop() || end == LoopEnd::EndOfInput;
         }
         if report.steps() == 0 && self.first_step < self.last_step && !StopFlag::process().stop_requested() {
             return Err(RunError::NoInput { mode: "train" }.into());
         }
         self.with_session(step, |hook, session| hook.end(session), &mut saver)?;
-        if !cut_short {
-            self.keep_input(&mut saver)?;
-        }
+        self.keep_input(&mut saver)?;
         if let Some(loss) = report.loss() {
             logging::info(format!("Loss for final step: {}.", shown_loss(self.config, &report, loss)));
         }
@@ -157,7 +151,7 @@ impl Training<'_> {
             let mean = total / replicas as f64;
             report.losses.push(mean);
             nan = mean.is_nan();
-            Ok(if nan { Flow::Stop } else { Flow::Continue })
+            Ok(if nan || StopFlag::process().stop_requested() { Flow::Stop } else { Flow::Continue })
         })?;
         let done = report.losses.len() as u64 - start;
         report.loops += if self.loops == Loops::Single { done } else { 1 };
@@ -238,7 +232,7 @@ impl Training<'_> {
     /// Keeps the input's position beside a checkpoint that was just saved.
     fn keep_input(&mut self, saver: &mut CheckpointSaverHook) -> Result<()> {
         match saver.take_saved() {
-            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()?),
+            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()),
             None => Ok(()),
         }
     }

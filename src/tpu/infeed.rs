@@ -15,12 +15,16 @@ pub(super) struct Infeed {
     blocks: Receiver<Result<Block>>,
     thread: Option<JoinHandle<()>>,
     current: Option<Block>,
+    /// Where the first input stood at the start.
+    start: Position,
+    /// The batches that were taken, and how many elements of the first input each is made of.
+    taken: u64,
+    pulls: u64,
 }
 
 enum Order {
     Enqueue(u64),
     Reuse(Block),
-    Position(SyncSender<Position>),
 }
 
 /// Several batches at once: so that small ones do not cost a wake-up each.
@@ -47,11 +51,12 @@ impl Infeed {
     pub fn start(sources: Sources) -> Result<Self> {
         let (orders, inbox) = sync_channel(ORDERS);
         let (outbox, blocks) = sync_channel(QUEUE);
+        let (start, pulls) = (sources.position(), sources.pulls() as u64);
         let thread = std::thread::Builder::new()
             .name("tpulab-infeed".to_string())
             .spawn(move || serve(sources, &inbox, &outbox))
             .map_err(|error| thread_panicked(&error.to_string()))?;
-        Ok(Infeed { orders: Some(orders), blocks, thread: Some(thread), current: None })
+        Ok(Infeed { orders: Some(orders), blocks, thread: Some(thread), current: None, start, taken: 0, pulls })
     }
 
     /// Tells the thread to enqueue `batches` more.
@@ -75,14 +80,13 @@ impl Infeed {
             return Ok(None);
         }
         block.taken += 1;
+        self.taken += 1;
         Ok(block.batches.get(block.taken - 1))
     }
 
-    /// Where the input stands.
-    pub fn position(&mut self) -> Result<Position> {
-        let (reply, answer) = sync_channel(1);
-        self.send(Order::Position(reply));
-        answer.recv().map_err(|_| self.cause())
+    /// Where the input stands behind the batches that were taken, however many are on their way.
+    pub fn position(&self) -> Position {
+        self.start.behind(self.taken * self.pulls)
     }
 
     fn send(&mut self, order: Order) {
@@ -132,8 +136,6 @@ fn serve(mut sources: Sources, inbox: &Receiver<Order>, outbox: &SyncSender<Resu
         match order {
             Some(Order::Enqueue(batches)) => left += batches,
             Some(Order::Reuse(block)) => spare.push(block),
-            // Who asked may have gone.
-            Some(Order::Position(reply)) => drop(reply.send(sources.position())),
             None if left == 0 => return,
             None => match next_block(&mut sources, &mut spare, &mut block_size, left) {
                 Ok(block) => {
