@@ -96,7 +96,7 @@ fn read(iterator: impl Iterator<Item = Result<Batch>>) -> Result<Vec<Element>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_order_of_stages_gives_what_vectors_give(rows in 0usize..9, stages in prop::collection::vec(stage(), 0..6)) {

@@ -250,7 +250,7 @@ fn all_reduce(plan: &Plan, collective: &Collective, memory: &mut Memory) {
     }
 }
 
-fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: fn(T, T) -> T) {
+fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: impl Fn(T, T) -> T) {
     let Memory { binding, shared, replicas } = memory;
     let (input, output) = (plan.values[collective.input].slot, plan.values[collective.output].slot);
     let length = binding.dims[collective.input].elements();

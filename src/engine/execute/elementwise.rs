@@ -20,6 +20,7 @@ pub(crate) mod num {
                 $(fn $method(self) -> Self;)*
                 fn powf(self, exponent: Self) -> Self;
                 fn signum_or_zero(self) -> Self;
+                fn is_nan(self) -> bool;
             }
             real!(@impl f32, $($method),*);
             real!(@impl f64, $($method),*);
@@ -29,6 +30,8 @@ pub(crate) mod num {
                 $(#[inline(always)] fn $method(self) -> Self { <$type>::$method(self) })*
                 #[inline(always)]
                 fn powf(self, exponent: Self) -> Self { <$type>::powf(self, exponent) }
+                #[inline(always)]
+                fn is_nan(self) -> bool { <$type>::is_nan(self) }
                 #[inline(always)]
                 fn signum_or_zero(self) -> Self {
                     if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { self }
@@ -150,8 +153,8 @@ impl Context<'_> {
             Binary::RealDiv => self.zip(step, |a: T, b: T| a / b),
             Binary::DivNoNan => self.zip(step, |a: T, b: T| if b == zero { zero } else { a / b }),
             // NaN on either side stays NaN.
-            Binary::Maximum => self.zip(step, |a: T, b: T| if a > b || a != a { a } else { b }),
-            Binary::Minimum => self.zip(step, |a: T, b: T| if a < b || a != a { a } else { b }),
+            Binary::Maximum => self.zip(step, |a: T, b: T| if a > b || a.is_nan() { a } else { b }),
+            Binary::Minimum => self.zip(step, |a: T, b: T| if a < b || a.is_nan() { a } else { b }),
             Binary::Pow => self.zip(step, |a: T, b: T| a.powf(b)),
             Binary::SquaredDifference => self.zip(step, |a: T, b: T| (a - b) * (a - b)),
             Binary::ReluGrad => self.zip(step, |dy: T, x: T| if x > zero { dy } else { zero }),

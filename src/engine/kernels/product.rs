@@ -94,7 +94,7 @@ fn pack<T: Real, const L: usize>(block: &mut [[T; L]], right: Right<'_, T>, bias
     let Some((last, rows)) = block.split_last_mut() else { return };
     *last = [T::zero(); L];
     if let Some(bias) = bias {
-        last[..width].copy_from_slice(&bias[first..first + width]);
+        copy(last, &bias[first..first + width]);
     }
     if transposed {
         if width < L {
@@ -110,10 +110,16 @@ fn pack<T: Real, const L: usize>(block: &mut [[T; L]], right: Right<'_, T>, bias
             Some(source) => *row = *source,
             None => {
                 *row = [T::zero(); L];
-                row[..width].copy_from_slice(&source[first..first + width]);
+                copy(row, &source[first..first + width]);
             }
         }
     }
+}
+
+/// Copies less than a whole lane: too little for a call of the library's function.
+#[inline(always)]
+fn copy<T: Real>(out: &mut [T], source: &[T]) {
+    out.iter_mut().zip(source).for_each(|(out, &value)| *out = value);
 }
 
 /// `R` rows of `left` times one block of columns.
@@ -149,7 +155,7 @@ fn store<T: Real, const L: usize, const R: usize>(mut out: &mut [T], sums: &[[T;
     for (row, sums) in sums.iter().enumerate() {
         match out.first_chunk_mut::<L>() {
             Some(lanes) => *lanes = *sums,
-            None => out.iter_mut().zip(&sums[..width]).for_each(|(out, &sum)| *out = sum),
+            None => copy(out, &sums[..width]),
         }
         if row + 1 < R {
             out = &mut std::mem::take(&mut out)[columns..];

@@ -76,9 +76,10 @@ impl<T: Real> Job<'_, T> {
             scratch.resize(classes * LANES, T::zero());
         }
         let (columns, _) = scratch[..classes * LANES].as_chunks_mut::<LANES>();
-        for (number, rows) in logits.chunks(classes * LANES).enumerate() {
+        let mut first = 0;
+        for rows in logits.chunks(classes * LANES) {
             // Lanes without a row keep numbers of earlier ones; nobody reads their results.
-            for (lane, row) in rows.chunks_exact(classes).enumerate() {
+            for (row, lane) in rows.chunks_exact(classes).zip(0..LANES) {
                 columns.iter_mut().zip(row).for_each(|(column, &logit)| column[lane] = logit);
             }
             let mut largest = [T::negative_infinity(); LANES];
@@ -96,7 +97,8 @@ impl<T: Real> Job<'_, T> {
             }
             let mut log_totals = totals;
             T::logarithms::<V, LANES>(&mut log_totals);
-            body(number * LANES, Rows { exponentials: columns, largest, totals, log_totals });
+            body(first, Rows { exponentials: columns, largest, totals, log_totals });
+            first += LANES;
         }
     }
 }
