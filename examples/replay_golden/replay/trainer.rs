@@ -27,6 +27,7 @@ impl Runner {
 }
 
 /// An estimator of either kind.
+#[allow(clippy::large_enum_variant, reason = "there is one in a run")]
 pub enum Trainer {
     Plain(Estimator),
     Tpu(TpuEstimator),
