@@ -47,12 +47,7 @@ impl Fields {
     }
 
     /// The same for a field that must be there.
-    pub fn required<T>(
-        &mut self,
-        name: &str,
-        expected: &str,
-        read: impl Fn(&Value) -> Option<T>,
-    ) -> Result<T> {
+    pub fn required<T>(&mut self, name: &str, expected: &str, read: impl Fn(&Value) -> Option<T>) -> Result<T> {
         let field = format!("{}{name}", self.place);
         let missing = || GoldenError::Missing { field, expected: expected.to_string() }.into();
         self.optional(&[name], expected, read)?.ok_or_else(missing)

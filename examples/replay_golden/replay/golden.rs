@@ -53,9 +53,8 @@ impl Golden {
         let initial = fields.required("initial", "variables by name", |value| Some(value.clone()))?;
         let golden = Golden {
             name: fields.optional(&["name"], "a name", text)?.unwrap_or_default(),
-            activation: fields.required("activation", "relu, tanh, sigmoid, elu or softplus", |value| {
-                activation(value.as_str()?)
-            })?,
+            activation: fields
+                .required("activation", "relu, tanh, sigmoid, elu or softplus", |value| activation(value.as_str()?))?,
             optimizer: fields.required("optimizer", "an object", |value| Some(value.clone()))?,
             batch_size: fields.required("batch_size", "a whole number", count)?,
             batch_before_repeat: fields

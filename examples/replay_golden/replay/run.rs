@@ -85,7 +85,8 @@ fn predict(trainer: &Trainer, data: &Data) -> Result<Value> {
     let predictions = trainer.predict(&dataset)?.collect::<Result<Vec<Prediction>>>()?;
     let mut lists = Map::new();
     for name in ["logits", "probabilities", "class_ids"] {
-        let rows = predictions.iter().map(|prediction| to_json(prediction.get(name)?)).collect::<Result<Vec<Value>>>()?;
+        let rows =
+            predictions.iter().map(|prediction| to_json(prediction.get(name)?)).collect::<Result<Vec<Value>>>()?;
         lists.insert(name.to_string(), Value::Array(rows));
     }
     Ok(Value::Object(lists))
