@@ -12,6 +12,7 @@ use replay::{Golden, Replay, Runner};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tpulab::losses::Reduction;
+use tpulab::notebook::logging::{self, Level};
 use tpulab::prelude::*;
 
 /// One test for each file, and the list of these files.
@@ -82,13 +83,70 @@ fn float32_stays_near_float64() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn what_is_no_golden_file_is_refused() {
+    let refusal = |path: &str| Golden::read(path).unwrap_err().to_string();
+    assert!(refusal("nowhere.json").starts_with("GOLD002: nowhere.json: "));
+    assert!(refusal(&path("README.md")).contains("README.md: no JSON: "));
+    assert!(
+        refusal(&path("iris_f64_full_vs_8x16.json")).contains("no field `feature_order`; expected a list of names")
+    );
+}
+
+#[test]
+fn fields_that_make_no_sense_are_refused() {
+    let cases = [
+        ("/shuffle", json!(true), "GOLD005: unknown field `shuffle`"),
+        (
+            "/optimizer/warmup",
+            json!(5),
+            "GOLD005: unknown field `optimizer.warmup`; known here are name, learning_rate",
+        ),
+        ("/optimizer/name", json!("Lion"), "GOLD004: field `optimizer.name` is Lion; expected GradientDescent"),
+        ("/optimizer/learning_rate", json!("fast"), "GOLD004: field `optimizer.learning_rate` is \"fast\"; expected a"),
+        ("/activation", json!("step"), "GOLD004: field `activation` is \"step\"; expected relu, tanh"),
+        ("/batch_size", json!(-1), "GOLD004: field `batch_size` is -1; expected a whole number"),
+        ("/steps", Value::Null, "GOLD003: no field `steps`; expected a whole number"),
+        ("/initial", json!({}), "GOLD003: no field `initial.dense/kernel`; expected numbers of shape [4, 10]"),
+        ("/initial/dense_3", json!(1), "GOLD005: unknown field `initial.dense_3`"),
+        ("/hidden_units", json!([10, 20]), "GOLD004: field `initial.dense_1/kernel` is [[-0.4779"),
+        ("/evaluate/batch_size", json!(0), "GOLD004: field `evaluate.batch_size` is 0; expected 1 or more"),
+    ];
+    for (place, value, expected) in cases {
+        let mut golden = read("sgd_128");
+        let (parent, field) = place.rsplit_once('/').expect("a path");
+        golden.pointer_mut(parent).expect(parent)[field] = value;
+        let error = Golden::from_json(golden).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{place}: {error}");
+    }
+}
+
+#[test]
+fn what_the_estimators_refuse_is_an_error() -> Result<()> {
+    let cases = [
+        ("batch_size", json!(50), Runner::Tpu, "TPU012"),
+        ("batch_size", json!(0), Runner::Estimator, "DATA004"),
+        ("steps", json!(0), Runner::Estimator, "RUN001"),
+        ("feature_order", json!(["Petals", "PetalWidth", "SepalLength", "SepalWidth"]), Runner::TpuCpu, "FEATURE003"),
+    ];
+    for (field, value, runner, code) in cases {
+        let mut golden = read("sgd_128");
+        golden[field] = value;
+        let error = Replay::new(Golden::from_json(golden)?, runner).run().unwrap_err();
+        assert_eq!(error.code(), code, "{field}: {error}");
+    }
+    assert_eq!(Runner::from_name("gpu").unwrap_err().code(), "GOLD001");
+    Ok(())
+}
+
 /// Replays the file as every runner that can, and compares all that it holds.
 fn follow(name: &str) -> Result<()> {
+    logging::set_verbosity(Level::Error);
     let golden = read(name);
     let shared = golden["shards"].is_u64();
     let runners = [Runner::Estimator, Runner::TpuCpu, Runner::Tpu];
     for runner in runners.into_iter().filter(|runner| shared || *runner != Runner::Tpu) {
-        let replayed = Replay::new(Golden::from_json(golden.clone())?, runner).run()?;
+        let replayed = Replay::new(Golden::read(&path(&format!("{name}.json")))?, runner).run()?;
         let place = |what: &str| format!("{name} as {runner:?}, {what}");
         for (variable, gradient) in object(&golden["gradients_step0"]) {
             let found = &replayed["gradients_step0"][variable];
@@ -149,6 +207,7 @@ fn follow_float64(column: &str, runner: Runner, reduction: Reduction) -> Result<
 
 /// A thousand steps of Adagrad from kernels made of sines.
 fn sine_run(runner: Runner, precision: Precision, reduction: Reduction) -> Result<Value> {
+    logging::set_verbosity(Level::Error);
     let mut initial = json!({});
     for (layer, (inputs, outputs)) in [(4, 10), (10, 10), (10, 3)].into_iter().enumerate() {
         let limit = (6.0 / (inputs + outputs) as f64).sqrt();
