@@ -3,6 +3,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tpulab as tf;
 use tpulab::engine::{Executor, ExecutorOptions, PlanId, Request};
 use tpulab::graph::{gradients, ops};
 use tpulab::prelude::*;
@@ -15,7 +16,8 @@ fn after_its_first_step_a_loop_allocates_nothing() -> Result<()> {
     one_batch_again_and_again(8, 2)?;
     batches_of_an_iterator(1, 1)?;
     batches_of_an_iterator(8, 2)?;
-    longer_and_shorter_batches()
+    longer_and_shorter_batches()?;
+    a_loop_with_its_infeed()
 }
 
 fn one_batch_again_and_again(replicas: usize, threads: usize) -> Result<()> {
@@ -57,6 +59,42 @@ fn longer_and_shorter_batches() -> Result<()> {
     Ok(())
 }
 
+/// A longer loop of the TPU, the infeed's thread included, allocates no more than a shorter one.
+fn a_loop_with_its_infeed() -> Result<()> {
+    tf::notebook::logging::set_verbosity(tf::notebook::logging::Level::Error);
+    let frame = Frame::new([("x", Column::from((0..120).map(|row| row as f32).collect::<Vec<_>>()))])?;
+    let labels = Column::from((0..120).map(|row| row % 3).collect::<Vec<i32>>());
+    let train = |steps: u64| -> Result<usize> {
+        let config =
+            tf::tpu::RunConfig::new().tpu_config(TpuConfig::new().iterations_per_loop(steps)).tf_random_seed(1);
+        let estimator = TpuEstimator::new(small_model).train_batch_size(64).config(config).build()?;
+        let input_fn = |params: &Params| {
+            let dataset = Dataset::from_tensor_slices((&frame, &labels))?;
+            Ok(dataset.shuffle(1000).repeat().batch(params.batch_size(), Remainder::Drop))
+        };
+        Ok(count(|| estimator.train(input_fn, Steps(steps)).map(drop))?.allocations)
+    };
+    train(500)?;
+    let (shorter, longer) = (train(500)?, train(1500)?);
+    // Queues may still allocate when a thread waits for the first time.
+    assert!(longer <= shorter + 20, "500 steps made {shorter} allocations, 1500 made {longer}");
+    Ok(())
+}
+
+fn small_model(
+    features: &Tensors,
+    labels: Option<&Tensor>,
+    _mode: ModeKeys,
+    _params: &Params,
+) -> Result<TpuEstimatorSpec> {
+    let net = tf::feature_column::input_layer(features, &[tf::feature_column::numeric_column("x")])?;
+    let logits = tf::layers::dense(&tf::layers::dense(&net, 10, Some(tf::nn::relu))?, 3, None)?;
+    let loss = tf::losses::sparse_softmax_cross_entropy(labels.expect("training has labels"), &logits)?;
+    let optimizer = CrossShardOptimizer::new(tf::train::AdagradOptimizer::new(0.1));
+    let train_op = optimizer.minimize(&loss, Some(&features.graph().global_step()))?;
+    Ok(TpuEstimatorSpec::train(loss, train_op))
+}
+
 /// Two layers over columns `a` and `b` with dropout, under Adagrad; the loss is fetched.
 fn training(replicas: usize, threads: usize) -> Result<(Executor, PlanId)> {
     let graph = Graph::with_replicas(replicas);
@@ -64,10 +102,8 @@ fn training(replicas: usize, threads: usize) -> Result<(Executor, PlanId)> {
     let (a, b) = (column("a"), column("b"));
     let labels = graph.placeholder("labels", DType::Int32, Shape::new(&[None]));
     let columns = [ops::expand_dims(&a, 1)?, ops::expand_dims(&b, 1)?];
-    let w = graph.get_variable("w", &[3], VariableOptions::default())?;
-    let c = ops::concat(&columns, 1)?;
-    let logits =
-        ops::multiply(&ops::dropout(&ops::concat(&[ops::relu(&c)?, columns[0].clone()], 1)?, 0.5)?, &w.value())?;
+    let hidden = tpulab::layers::dense(&ops::concat(&columns, 1)?, 10, Some(tpulab::nn::relu))?;
+    let logits = tpulab::layers::dense(&ops::dropout(&hidden, 0.5)?, 3, None)?;
     let losses = ops::sparse_softmax_cross_entropy_with_logits(&labels, &logits)?;
     let loss = ops::reduce_mean(&losses, &[])?;
     let variables = graph.trainable_variables();

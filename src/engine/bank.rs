@@ -141,23 +141,7 @@ macro_rules! for_kind {
 }
 pub(crate) use for_kind;
 
-/// Elements that every buffer has behind its values, so that kernels may load whole vectors at its end.
-pub(crate) const PADDING: usize = 16;
-
 impl Bank {
-    /// The `length` elements at `part`, and the padding behind them where there is any.
-    pub fn read_padded<T: Stored>(&self, part: Part, length: usize) -> &[T] {
-        let typed = T::typed(self);
-        match part {
-            Part::Buffer(index) => &typed.buffers[index],
-            Part::Flat(offset) => &typed.flat[offset..],
-            Part::Variable(offset) => {
-                let end = (offset + length + PADDING).min(typed.variables.len());
-                &typed.variables[offset..end]
-            }
-        }
-    }
-
     /// The `length` elements at `part`.
     #[inline]
     pub fn read<T: Stored>(&self, part: Part, length: usize) -> &[T] {
@@ -208,10 +192,10 @@ impl Bank {
                 if typed.buffers.len() <= index {
                     typed.buffers.resize_with(index + 1, Vec::new);
                 }
-                (&mut typed.buffers[index], length + PADDING)
+                (&mut typed.buffers[index], length)
             }
-            Part::Flat(offset) => (&mut typed.flat, offset + length + PADDING),
-            Part::Variable(offset) => (&mut typed.variables, offset + length + PADDING),
+            Part::Flat(offset) => (&mut typed.flat, offset + length),
+            Part::Variable(offset) => (&mut typed.variables, offset + length),
         };
         if memory.len() < needed {
             memory.resize(needed, T::default());
@@ -274,6 +258,15 @@ impl Dims {
         match self.sizes() {
             [] => (1, 1),
             [rows @ .., columns] => (rows.iter().product(), *columns),
+        }
+    }
+
+    /// The columns of `whole`, if these sizes are its own but for a single column.
+    #[inline]
+    pub fn one_for_each_row_of(&self, whole: &Dims) -> Option<usize> {
+        match (self.sizes(), whole.sizes()) {
+            ([own @ .., 1], [rows @ .., columns]) if own == rows && *columns > 0 => Some(*columns),
+            _ => None,
         }
     }
 }

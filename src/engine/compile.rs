@@ -5,7 +5,7 @@ use super::error::EngineError;
 use super::fusion::{self, Draft};
 use super::plan::{Collective, FeedSlot, Kernel, Phase, Plan, ShapeRule, Step, Value};
 use super::schedule;
-use super::{Precision, VariableStore};
+use super::{Precision, VariableStore, joined_updates};
 use crate::core::{DType, Result};
 use crate::graph::ops::{ArrayOp, Op, StateOp};
 use crate::graph::{Graph, Node, NodeId, Operation, Tensor};
@@ -397,6 +397,11 @@ impl<'a, 'c> Emitter<'a, 'c> {
             }
         }
         let fetches = fetched.iter().map(|&edge| self.value(edge)).collect::<Result<Vec<_>>>()?;
+        for phase in &mut phases {
+            for steps in [&mut phase.once, &mut phase.each] {
+                *steps = joined_updates::join(std::mem::take(steps), &self.values, |slot| self.variable_length(slot));
+            }
+        }
         Ok(Plan {
             values: self.values,
             setup,
@@ -410,6 +415,13 @@ impl<'a, 'c> Emitter<'a, 'c> {
             replicated_variables: self.compiler.replicas > 1
                 && self.compiler.variable_shared.iter().any(|shared| !shared),
         })
+    }
+
+    fn variable_length(&self, slot: Slot) -> usize {
+        let mut entries = self.compiler.store.entries().iter();
+        let entry =
+            entries.find(|entry| entry.kind == slot.kind && entry.part == slot.part && !entry.shape.contains(&0));
+        entry.map_or(0, |entry| entry.shape.iter().product())
     }
 
     fn step(&mut self, draft: &Draft) -> Result<Step> {

@@ -3,7 +3,7 @@
 use super::bank::{Bank, Dims, Kind, Part, Slot};
 use super::error::EngineError;
 use crate::core::{Array, DType, Result, Shape};
-use crate::graph::ops::{Op, Signature};
+use crate::graph::ops::{Op, Signature, StateOp};
 use std::fmt;
 
 /// A compiled graph for certain fetches: what to run, in which order, over which memory.
@@ -76,6 +76,8 @@ pub(super) enum Kernel {
     DenseInputGradient { transpose_b: bool, activation: Activation },
     /// Inputs: x, dy. Outputs: `xᵀ · dy` and the sums of dy's rows.
     DenseParameterGradients,
+    /// An optimizer's op on `length` elements, those of one variable or of several that lie one after the other.
+    Update { op: StateOp, length: usize },
 }
 
 /// The activations that a dense layer's kernel computes itself.
@@ -113,6 +115,8 @@ pub(super) struct ShapeRule {
 pub(super) struct Binding {
     pub rows: Option<usize>,
     pub dims: Vec<Dims>,
+    /// For each phase: about how many multiplications a replica has to do.
+    pub work: Vec<usize>,
 }
 
 impl Plan {
@@ -164,6 +168,8 @@ impl Plan {
                 }
             }
         }
+        let work = |phase: &Phase| phase.each.iter().map(|step| step.work(&binding.dims)).sum();
+        binding.work = self.phases.iter().map(work).collect();
         Ok(())
     }
 
@@ -192,6 +198,28 @@ impl Plan {
     /// The kind of a fetched value.
     pub(super) fn fetch_kind(&self, fetch: usize) -> Kind {
         self.values[self.fetches[fetch]].slot.kind
+    }
+}
+
+impl Step {
+    /// About how many multiplications it does.
+    fn work(&self, dims: &[Dims]) -> usize {
+        let elements = |value: &usize| dims[*value].elements();
+        let largest = self.inputs.iter().chain(&self.outputs).map(elements).max().unwrap_or(0);
+        match (&self.kernel, self.inputs.as_slice()) {
+            // Of x [m, k], w [k, n] and y [m, n] the product does m · k · n, the root of their lengths' product.
+            (
+                Kernel::Op(Op::MatMul { .. })
+                | Kernel::Dense { .. }
+                | Kernel::DenseInputGradient { .. }
+                | Kernel::DenseParameterGradients,
+                [left, right, ..],
+            ) => {
+                let product = [left, right, &self.outputs[0]].into_iter().map(|value| elements(value) as f64);
+                product.product::<f64>().sqrt() as usize
+            }
+            _ => largest,
+        }
     }
 }
 

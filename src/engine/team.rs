@@ -3,7 +3,6 @@
 use super::bank::{Bank, Part, Stored};
 use super::execute::{Context, StreamKey};
 use super::executor::Memory;
-use super::pace::Pace;
 use super::plan::{Binding, Collective, Plan};
 use super::runner::thread_panicked;
 use crate::core::{Error, Result};
@@ -18,7 +17,7 @@ use std::thread::JoinHandle;
 /// results do not depend on how many threads there are.
 pub(super) struct Team {
     workers: Vec<JoinHandle<()>>,
-    /// Whether the helpers are asked only where that has proved quicker.
+    /// Whether the helpers are asked only where there is enough to share.
     adaptive: bool,
     shared: Arc<Shared>,
 }
@@ -60,9 +59,13 @@ type Failure = (usize, Error);
 /// How often a thread looks again before it goes to sleep: some microseconds, the length of a small phase.
 const SPINS: usize = 4_000;
 
+/// The least work, in multiplications of all replicas, that helpers are called for: some ten microseconds. Waking them
+/// takes some microseconds, and on a busy machine far longer.
+const WORTH_SHARING: usize = 500_000;
+
 impl Team {
-    /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where the caller
-    /// alone is quicker.
+    /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where there
+    /// is little to share.
     pub fn new(threads: usize, adaptive: bool) -> Self {
         let shared = Arc::new(Shared {
             generation: AtomicUsize::new(0),
@@ -99,21 +102,14 @@ impl Team {
     }
 
     fn run_each(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
-        if self.workers.is_empty() || memory.replicas.len() == 1 {
-            return run_alone(plan, phase, stream, memory);
-        }
-        if !self.adaptive {
+        let work = memory.binding.work[phase] * memory.replicas.len();
+        let small = self.adaptive && work < WORTH_SHARING;
+        if !self.workers.is_empty() && memory.replicas.len() > 1 && !small {
             return self.run_together(plan, phase, stream, memory);
         }
-        memory.paces.resize(plan.phases.len(), Pace::default());
-        let trial = memory.paces[phase].next();
-        let result = if trial.together {
-            self.run_together(plan, phase, stream, memory)
-        } else {
-            run_alone(plan, phase, stream, memory)
-        };
-        memory.paces[phase].record(trial);
-        result
+        let Memory { binding, shared, replicas } = memory;
+        let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
+        run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
     }
 
     fn run_together(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
@@ -226,12 +222,6 @@ impl Job {
     }
 }
 
-fn run_alone(plan: &Plan, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
-    let Memory { binding, shared, replicas, .. } = memory;
-    let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
-    run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
-}
-
 /// Runs one phase on `banks`, the replicas from `first` on.
 fn run_replicas(
     plan: &Plan,
@@ -260,8 +250,8 @@ fn all_reduce(plan: &Plan, collective: &Collective, memory: &mut Memory) {
     }
 }
 
-fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: fn(T, T) -> T) {
-    let Memory { binding, shared, replicas, .. } = memory;
+fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: impl Fn(T, T) -> T) {
+    let Memory { binding, shared, replicas } = memory;
     let (input, output) = (plan.values[collective.input].slot, plan.values[collective.output].slot);
     let length = binding.dims[collective.input].elements();
     let start = match output.part {
@@ -310,13 +300,14 @@ fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::{Array, DType, Shape};
     use crate::engine::{Executor, ExecutorOptions, Precision, Request};
     use crate::graph::{Graph, ops};
 
     /// A plan of eight replicas that draws a number on each, and the memory that it needs.
     fn drawing_plan() -> Result<(Plan, Memory)> {
         let graph = Graph::new();
-        let drawn = ops::random(&graph, ops::RandomKind::Uniform, crate::core::DType::Float32, &[2], "drawn")?;
+        let drawn = ops::random(&graph, ops::RandomKind::Uniform, DType::Float32, &[2], "drawn")?;
         let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
         let request = Request { fetches: vec![drawn], ..Request::default() };
         let plan = Plan::compile(&graph, &request, executor.store(), Precision::Float32, 8)?;
@@ -334,7 +325,7 @@ mod tests {
         broken.phases[0].each[0].outputs = vec![usize::MAX];
         let (plan, broken) = (Arc::new(plan), Arc::new(broken));
         for threads in [2, 4, 8] {
-            let mut team = Team::new(threads);
+            let mut team = Team::new(threads, false);
             let error = team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
             assert_eq!(error.code(), "ENGINE008");
             assert!(error.message().starts_with("a worker thread panicked: index out of bounds"), "{error}");
@@ -343,6 +334,34 @@ mod tests {
             team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
             drop(team);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() -> Result<()> {
+        let (rows, units, replicas) = (64 * 4, 96, 4);
+        let run = |threads: usize| -> Result<Array> {
+            let graph = Graph::with_replicas(replicas);
+            let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, Some(units)]));
+            let weights = (0..units * units).map(|index| (index % 101) as f32 / 101.0 - 0.3).collect();
+            let w = graph.constant(Array::from_vec(&[units, units], weights)?);
+            let product = ops::matmul(&x, &w)?;
+            let sum = ops::cross_replica_sum(&ops::reduce_sum(&product, &[0])?, None)?;
+            let options = ExecutorOptions { replicas, worker_threads: Some(threads), ..ExecutorOptions::default() };
+            let mut executor = Executor::new(&graph, options)?;
+            let request = Request { feeds: vec![x], fetches: vec![sum], ..Request::default() };
+            let plan = executor.prepare(&request)?;
+            let numbers = (0..rows * units).map(|index| (index % 997) as f32 / 997.0).collect();
+            let feed = [Array::from_vec(&[rows, units], numbers)?];
+            for _ in 0..20 {
+                executor.run(plan, &feed)?;
+            }
+            Ok(executor.output(plan, 0, 0))
+        };
+        // 2.4 million multiplications: enough for helpers to be called.
+        let alone = run(1)?;
+        assert_eq!(alone, run(2)?);
+        assert_eq!(alone, run(3)?);
         Ok(())
     }
 }

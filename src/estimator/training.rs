@@ -83,7 +83,7 @@ impl Training<'_> {
             let wanted = self.steps_of_next_loop(step, &saver, &speed);
             let now = clock.now();
             if snapshot.as_ref().is_none_or(|(taken, _)| now.saturating_sub(*taken) >= SNAPSHOT_AGE) {
-                let position = self.runner.input_position()?;
+                let position = self.runner.input_position();
                 let variables = self.runner.executor().store().clone();
                 snapshot = Some((now, Snapshot { step, variables, position }));
             }
@@ -151,12 +151,9 @@ impl Training<'_> {
             let mean = total / replicas as f64;
             report.losses.push(mean);
             nan = mean.is_nan();
-            Ok(if nan { Flow::Stop } else { Flow::Continue })
+            Ok(if nan || StopFlag::process().stop_requested() { Flow::Stop } else { Flow::Continue })
         })?;
         let done = report.losses.len() as u64 - start;
-        if nan {
-            return Err(self.nan_loss(plan, step + done, snapshot));
-        }
         report.loops += if self.loops == Loops::Single { done } else { 1 };
         let Some(&loss) = report.losses.last() else { return Ok((before, f64::NAN, end)) };
         let executor = self.runner.executor();
@@ -172,9 +169,12 @@ impl Training<'_> {
             variables,
         };
         if done > 0 {
-            for (hook, range) in self.hooks.iter_mut().zip(asked) {
-                hook.after_run(&mut context, &run_values(range))?;
+            let mut hooks = self.hooks.iter_mut().zip(asked);
+            let called = hooks.try_for_each(|(hook, range)| hook.after_run(&mut context, &run_values(range)));
+            if nan && !context.nan_is_expected() {
+                return Err(self.nan_loss(plan, step + done, snapshot));
             }
+            called?;
             saver.after_run(&mut context, &run_values(1..1))?;
         }
         Ok((context, loss, end))
@@ -232,7 +232,7 @@ impl Training<'_> {
     /// Keeps the input's position beside a checkpoint that was just saved.
     fn keep_input(&mut self, saver: &mut CheckpointSaverHook) -> Result<()> {
         match saver.take_saved() {
-            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()?),
+            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()),
             None => Ok(()),
         }
     }

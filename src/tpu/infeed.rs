@@ -15,13 +15,16 @@ pub(super) struct Infeed {
     blocks: Receiver<Result<Block>>,
     thread: Option<JoinHandle<()>>,
     current: Option<Block>,
-    failed: bool,
+    /// Where the first input stood at the start.
+    start: Position,
+    /// The batches that were taken, and how many elements of the first input each is made of.
+    taken: u64,
+    pulls: u64,
 }
 
 enum Order {
     Enqueue(u64),
     Reuse(Block),
-    Position(SyncSender<Position>),
 }
 
 /// Several batches at once: so that small ones do not cost a wake-up each.
@@ -48,11 +51,12 @@ impl Infeed {
     pub fn start(sources: Sources) -> Result<Self> {
         let (orders, inbox) = sync_channel(ORDERS);
         let (outbox, blocks) = sync_channel(QUEUE);
+        let (start, pulls) = (sources.position(), sources.pulls() as u64);
         let thread = std::thread::Builder::new()
             .name("tpulab-infeed".to_string())
             .spawn(move || serve(sources, &inbox, &outbox))
             .map_err(|error| thread_panicked(&error.to_string()))?;
-        Ok(Infeed { orders: Some(orders), blocks, thread: Some(thread), current: None, failed: false })
+        Ok(Infeed { orders: Some(orders), blocks, thread: Some(thread), current: None, start, taken: 0, pulls })
     }
 
     /// Tells the thread to enqueue `batches` more.
@@ -76,20 +80,19 @@ impl Infeed {
             return Ok(None);
         }
         block.taken += 1;
+        self.taken += 1;
         Ok(block.batches.get(block.taken - 1))
     }
 
-    /// Where the input stands.
-    pub fn position(&mut self) -> Result<Position> {
-        let (reply, answer) = sync_channel(1);
-        self.send(Order::Position(reply));
-        answer.recv().map_err(|_| self.cause())
+    /// Where the input stands behind the batches that were taken, however many are on their way.
+    pub fn position(&self) -> Position {
+        self.start.behind(self.taken * self.pulls)
     }
 
     fn send(&mut self, order: Order) {
         // A thread that has ended says why when its batches are asked for.
         if let Some(orders) = &self.orders {
-            self.failed |= orders.send(order).is_err();
+            let _ = orders.send(order);
         }
     }
 
@@ -116,7 +119,9 @@ impl Drop for Infeed {
 
 impl fmt::Debug for Infeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Infeed").field("failed", &self.failed).finish_non_exhaustive()
+        f.debug_struct("Infeed")
+            .field("current", &self.current.as_ref().map(|block| block.filled))
+            .finish_non_exhaustive()
     }
 }
 
@@ -131,8 +136,6 @@ fn serve(mut sources: Sources, inbox: &Receiver<Order>, outbox: &SyncSender<Resu
         match order {
             Some(Order::Enqueue(batches)) => left += batches,
             Some(Order::Reuse(block)) => spare.push(block),
-            // Who asked may have gone.
-            Some(Order::Position(reply)) => drop(reply.send(sources.position())),
             None if left == 0 => return,
             None => match next_block(&mut sources, &mut spare, &mut block_size, left) {
                 Ok(block) => {

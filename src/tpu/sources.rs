@@ -37,6 +37,11 @@ impl Sources {
         Ok(!first)
     }
 
+    /// How many elements of each input make up a batch.
+    pub fn pulls(&self) -> usize {
+        self.pulls
+    }
+
     /// Where the first input stands; the others stand alike.
     pub fn position(&self) -> Position {
         self.inputs[0].position()

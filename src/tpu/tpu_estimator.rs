@@ -5,7 +5,7 @@ use super::sources::Sources;
 use super::spec::ModelSpec;
 use super::tpu_evaluation::evaluate_on_tpu;
 use super::tpu_runner::{PaddingRunner, TpuRunner};
-use super::{BatchPlan, InputPipelineConfig, IterationsPerLoop, RunConfig, TpuContext, TpuError};
+use super::{BatchPlan, IterationsPerLoop, RunConfig, TpuContext, TpuError};
 use crate::core::{Array, Result, Shape};
 use crate::data::{Cardinality, Dataset, Position};
 use crate::engine::{Executor, ExecutorOptions, Request, Split};
@@ -256,12 +256,12 @@ impl TpuEstimator {
             return Ok(skip_training(first_step));
         }
         let call = self.call(ModeKeys::Train, self.train_batch_size, &input_fn)?;
+        let spec = call.spec.into_estimator_spec()?.checked(ModeKeys::Train, &call.graph)?;
         let replicas = call.plan.num_replicas;
         let sums = |op: &Op| matches!(op, Op::CrossReplicaSum { .. });
         if replicas > 1 && !call.graph.nodes().iter().any(|node| sums(&node.op)) {
             return Err(TpuError::NoCrossShard { replicas }.into());
         }
-        let spec = call.spec.into_estimator_spec()?.checked(ModeKeys::Train, &call.graph)?;
         let (loss, train_op) = training_parts(spec);
         let (seed, position) = model_dir.resume(&self.config.base, latest.as_ref().map(|(prefix, _)| prefix));
         let mut executor = Executor::new(&call.graph, self.executor_options(seed, replicas, call.split))?;
@@ -426,11 +426,7 @@ impl TpuEstimator {
                 input_fn(&params.with_batch_size(plan.input_fn_batch_size).with_context(context))
             })
             .collect::<Result<Vec<_>>>()?;
-        let pulls = match tpu_config.per_host_input_for_training {
-            InputPipelineConfig::PerHostV2 => plan.num_replicas / plan.input_fn_calls,
-            _ => 1,
-        };
-        let broadcast = tpu_config.per_host_input_for_training == InputPipelineConfig::Broadcast;
+        let (pulls, broadcast) = (plan.pulls(), plan.is_broadcast());
         let split = if broadcast { Split::Whole } else { Split::Rows };
         let Some(first) = datasets.first() else { return Err(TpuError::NoBatchSize { mode }.into()) };
         let element_spec = first.element_spec()?;

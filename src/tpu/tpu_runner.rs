@@ -51,7 +51,7 @@ impl Runner for TpuRunner {
         &mut self.executor
     }
 
-    fn input_position(&mut self) -> Result<Position> {
+    fn input_position(&mut self) -> Position {
         self.infeed.position()
     }
 }
@@ -103,8 +103,8 @@ impl Runner for PaddingRunner {
         &mut self.executor
     }
 
-    fn input_position(&mut self) -> Result<Position> {
-        Ok(self.input.position())
+    fn input_position(&mut self) -> Position {
+        self.input.position()
     }
 }
 

@@ -33,23 +33,27 @@ impl Header {
     }
 }
 
-fn is_word(cell: &String) -> bool {
+fn is_word(cell: &str) -> bool {
     Kind::of(cell) == Kind::Text
+}
+
+fn all_words(cells: &[String]) -> bool {
+    cells.iter().all(|cell| is_word(cell))
 }
 
 fn is_metadata(first: &[String], second: Option<&[String]>) -> bool {
     first.len() > 2
         && first[..2].iter().all(|cell| cell.trim().parse::<usize>().is_ok())
-        && first[2..].iter().all(is_word)
-        && second.is_none_or(|second| second.len() != first.len() || !second[2..].iter().all(is_word))
+        && all_words(&first[2..])
+        && second.is_none_or(|second| second.len() != first.len() || !all_words(&second[2..]))
 }
 
 fn is_names(first: &[String], second: Option<&[String]>, names: Option<&[String]>) -> bool {
     // A table that was saved with its index has no name above it.
     let is_name = |cell: &String| matches!(Kind::of(cell), Kind::Text | Kind::Missing);
     first.iter().all(is_name)
-        && first.iter().any(is_word)
-        && (names.is_none_or(|names| names == first) || second.is_some_and(|second| !second.iter().all(is_word)))
+        && first.iter().any(|cell| is_word(cell))
+        && (names.is_none_or(|names| names == first) || second.is_some_and(|second| !all_words(second)))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod header;
 mod place;
 mod plain;
 mod reader;
+mod source;
 mod table;
 
 pub use header::Header;

@@ -27,6 +27,11 @@ impl Position {
         self.elements
     }
 
+    /// The place `elements` further on.
+    pub(crate) fn behind(&self, elements: u64) -> Self {
+        Position { elements: self.elements + elements, ..self.clone() }
+    }
+
     /// The same place in a dataset that is read with another seed.
     pub(crate) fn with_seed(&self, seed: u64) -> Self {
         Position { seed, ..self.clone() }

@@ -20,6 +20,7 @@ pub(crate) mod num {
                 $(fn $method(self) -> Self;)*
                 fn powf(self, exponent: Self) -> Self;
                 fn signum_or_zero(self) -> Self;
+                fn is_nan(self) -> bool;
             }
             real!(@impl f32, $($method),*);
             real!(@impl f64, $($method),*);
@@ -29,6 +30,8 @@ pub(crate) mod num {
                 $(#[inline(always)] fn $method(self) -> Self { <$type>::$method(self) })*
                 #[inline(always)]
                 fn powf(self, exponent: Self) -> Self { <$type>::powf(self, exponent) }
+                #[inline(always)]
+                fn is_nan(self) -> bool { <$type>::is_nan(self) }
                 #[inline(always)]
                 fn signum_or_zero(self) -> Self {
                     if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { self }
@@ -150,8 +153,8 @@ impl Context<'_> {
             Binary::RealDiv => self.zip(step, |a: T, b: T| a / b),
             Binary::DivNoNan => self.zip(step, |a: T, b: T| if b == zero { zero } else { a / b }),
             // NaN on either side stays NaN.
-            Binary::Maximum => self.zip(step, |a: T, b: T| if a > b || a != a { a } else { b }),
-            Binary::Minimum => self.zip(step, |a: T, b: T| if a < b || a != a { a } else { b }),
+            Binary::Maximum => self.zip(step, |a: T, b: T| if a > b || a.is_nan() { a } else { b }),
+            Binary::Minimum => self.zip(step, |a: T, b: T| if a < b || a.is_nan() { a } else { b }),
             Binary::Pow => self.zip(step, |a: T, b: T| a.powf(b)),
             Binary::SquaredDifference => self.zip(step, |a: T, b: T| (a - b) * (a - b)),
             Binary::ReluGrad => self.zip(step, |dy: T, x: T| if x > zero { dy } else { zero }),
@@ -170,6 +173,14 @@ impl Context<'_> {
             if a_dims == b_dims {
                 for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
                     *out = f(a, b);
+                }
+            } else if let Some(columns) = b_dims.one_for_each_row_of(a_dims) {
+                for ((out, a), &b) in out.chunks_exact_mut(columns).zip(a.chunks_exact(columns)).zip(b) {
+                    out.iter_mut().zip(a).for_each(|(out, &a)| *out = f(a, b));
+                }
+            } else if let Some(columns) = a_dims.one_for_each_row_of(b_dims) {
+                for ((out, &a), b) in out.chunks_exact_mut(columns).zip(a).zip(b.chunks_exact(columns)) {
+                    out.iter_mut().zip(b).for_each(|(out, &b)| *out = f(a, b));
                 }
             } else if let [b] = *b {
                 for (out, &a) in out.iter_mut().zip(a) {

@@ -63,11 +63,11 @@ impl<'a> Inputs<'a> {
         self.bank_of(slot).read(slot.part, self.binding.dims[value].elements())
     }
 
-    /// The values and the padding behind them.
+    /// `length` elements from where `value` lies on: its own and those of its neighbours.
     #[inline]
-    pub fn read_padded<T: Stored>(&self, value: usize) -> &'a [T] {
+    pub fn read_on<T: Stored>(&self, value: usize, length: usize) -> &'a [T] {
         let slot = self.plan.values[value].slot;
-        self.bank_of(slot).read_padded(slot.part, self.binding.dims[value].elements())
+        self.bank_of(slot).read(slot.part, length)
     }
 
     /// The one number of a scalar.
@@ -110,6 +110,10 @@ impl Context<'_> {
             Kernel::Dense { .. } | Kernel::DenseInputGradient { .. } | Kernel::DenseParameterGradients => {
                 self.dense(step)
             }
+            Kernel::Update { op, length } => match self.kind(step.inputs[0]) {
+                Kind::F32 => self.apply_gradient::<f32>(op, *length, step),
+                _ => self.apply_gradient::<f64>(op, *length, step),
+            },
             Kernel::Op(op) => match op {
                 Op::Unary(unary) => self.unary(*unary, step),
                 Op::Binary(binary) => self.binary(*binary, step),
@@ -157,10 +161,8 @@ impl Context<'_> {
             StateOp::AssignVariableOp | StateOp::AssignAddVariableOp | StateOp::AssignSubVariableOp => {
                 self.assign(op, step);
             }
-            _ => match self.kind(step.inputs[0]) {
-                Kind::F32 => self.apply_gradient::<f32>(op, step),
-                _ => self.apply_gradient::<f64>(op, step),
-            },
+            // Optimizers' ops run as `Kernel::Update`.
+            _ => {}
         }
     }
 }

@@ -38,11 +38,16 @@ impl Context<'_> {
                     axes,
                     step,
                     T::from_f64(f64::NEG_INFINITY),
-                    |a: T, b| if a > b || a != a { a } else { b },
+                    |a: T, b| if a > b || a.is_nan() { a } else { b },
                 );
             }
             Reduction::Min => {
-                self.accumulate(axes, step, T::from_f64(f64::INFINITY), |a: T, b| if a < b || a != a { a } else { b });
+                self.accumulate(
+                    axes,
+                    step,
+                    T::from_f64(f64::INFINITY),
+                    |a: T, b| if a < b || a.is_nan() { a } else { b },
+                );
             }
             Reduction::Prod => self.accumulate(axes, step, T::from_f64(1.0), |a: T, b| a * b),
             _ => {
@@ -88,7 +93,9 @@ impl Context<'_> {
                 let base = index / inner * count * inner + index % inner;
                 let mut best = 0;
                 for candidate in 1..count {
-                    if x[base + candidate * inner] > x[base + best * inner] {
+                    let (x, largest) = (x[base + candidate * inner], x[base + best * inner]);
+                    // As in TensorFlow, NaN is never the largest.
+                    if x > largest || (is_nan(largest) && !is_nan(x)) {
                         best = candidate;
                     }
                 }
@@ -113,6 +120,11 @@ impl Context<'_> {
             out[0] = lanes.iter().fold(T::from_f64(0.0), |total, &lane| total + lane) * T::from_f64(0.5);
         });
     }
+}
+
+/// Whether a value has no order even to itself.
+fn is_nan<T: PartialOrd>(value: T) -> bool {
+    value.partial_cmp(&value).is_none()
 }
 
 const LANES: usize = 16;

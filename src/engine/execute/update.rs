@@ -59,13 +59,12 @@ impl Context<'_> {
         });
     }
 
-    /// Runs an optimizer's update on its variable and slots, in their places.
-    pub(super) fn apply_gradient<T: Float>(&mut self, op: &StateOp, step: &Step) {
+    /// Runs an optimizer's update on `length` elements of its variables and slots, in their places.
+    pub(super) fn apply_gradient<T: Float>(&mut self, op: &StateOp, length: usize, step: &Step) {
         let offset = |index: usize| match self.plan.values[step.inputs[index]].slot.part {
             Part::Variable(offset) => offset,
             Part::Buffer(_) | Part::Flat(_) => unreachable!("the first inputs are variables"),
         };
-        let length = self.dims(step.inputs[0]).elements();
         let slots = op.changed_variables();
         let mut ranges = [0..0, 0..0, 0..0, 0..0];
         for (index, range) in ranges.iter_mut().enumerate().take(slots) {
@@ -84,7 +83,7 @@ impl Context<'_> {
                 _ => inputs.scalar(value),
             }
         };
-        let gradient = |index: usize| inputs.read::<T>(step.inputs[index]);
+        let gradient = |index: usize| inputs.read_on::<T>(step.inputs[index], length);
         let one = T::from_f64(1.0);
         match op {
             StateOp::ResourceApplyGradientDescent => {

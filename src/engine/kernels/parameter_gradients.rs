@@ -49,11 +49,13 @@ impl<T: Real> WeightGradients<'_, T> {
         let WeightGradients { out, x, dy, inner, columns } = self;
         for first in (0..columns).step_by(L) {
             let width = (columns - first).min(L);
+            let dy = dy.get(first..).unwrap_or_default();
             let mut row = 0;
             macro_rules! tiles {
                 ($rows:literal) => {
                     while row + $rows <= inner {
-                        let sums = outer_sums::<T, V, L, $rows>(&x[row..], &dy[first..], inner, columns);
+                        let x = x.get(row..).unwrap_or_default();
+                        let sums = outer_sums::<T, V, L, $rows>(x, dy, inner, columns);
                         for (out, sums) in out[row * columns..].chunks_mut(columns).zip(&sums) {
                             let out = out[first..first + width].iter_mut();
                             out.zip(sums).for_each(|(out, &sum)| *out = sum);
@@ -137,3 +139,47 @@ impl<T: Real> Routine for ColumnSums<'_, T> {
 }
 
 const LANES: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::super::numbers;
+    use super::*;
+
+    #[test]
+    fn gradients_of_odd_sizes_are_those_of_the_definition() {
+        for rows in [0, 1, 2, 5, 16, 33] {
+            for inner in 1..20 {
+                for columns in 1..40 {
+                    let (x, dy) = (numbers(rows * inner, 1), numbers(rows * columns, 2));
+                    let mut out = vec![f32::NAN; inner * columns];
+                    weight_gradients(&mut out, &x, &dy, inner, columns);
+                    for (index, &found) in out.iter().enumerate() {
+                        let (i, j) = (index / columns, index % columns);
+                        let terms = (0..rows).map(|r| f64::from(x[r * inner + i]) * f64::from(dy[r * columns + j]));
+                        let exact: f64 = terms.sum();
+                        // Each of up to 33 additions of numbers below 1 rounds once.
+                        assert!((f64::from(found) - exact).abs() < 1e-5, "{rows} {inner} {columns}: {found} {exact}");
+                    }
+                    let mut sums = vec![f32::NAN; columns];
+                    column_sums(&mut sums, &dy);
+                    for (column, &found) in sums.iter().enumerate() {
+                        let exact: f64 = dy.iter().skip(column).step_by(columns).copied().map(f64::from).sum();
+                        assert!((f64::from(found) - exact).abs() < 1e-5, "{rows} {columns}: {found} {exact}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nan_reaches_its_own_column_only() {
+        let mut dy = numbers(20 * 10, 3);
+        dy[7 * 10 + 4] = f32::NAN;
+        let x = numbers(20 * 6, 4);
+        let mut out = vec![0.0; 60];
+        weight_gradients(&mut out, &x, &dy, 6, 10);
+        for (index, value) in out.iter().enumerate() {
+            assert_eq!(value.is_nan(), index % 10 == 4, "element {index}");
+        }
+    }
+}

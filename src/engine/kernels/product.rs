@@ -94,7 +94,7 @@ fn pack<T: Real, const L: usize>(block: &mut [[T; L]], right: Right<'_, T>, bias
     let Some((last, rows)) = block.split_last_mut() else { return };
     *last = [T::zero(); L];
     if let Some(bias) = bias {
-        last[..width].copy_from_slice(&bias[first..first + width]);
+        copy(last, &bias[first..first + width]);
     }
     if transposed {
         if width < L {
@@ -110,10 +110,16 @@ fn pack<T: Real, const L: usize>(block: &mut [[T; L]], right: Right<'_, T>, bias
             Some(source) => *row = *source,
             None => {
                 *row = [T::zero(); L];
-                row[..width].copy_from_slice(&source[first..first + width]);
+                copy(row, &source[first..first + width]);
             }
         }
     }
+}
+
+/// Copies less than a whole lane: too little for a call of the library's function.
+#[inline(always)]
+fn copy<T: Real>(out: &mut [T], source: &[T]) {
+    out.iter_mut().zip(source).for_each(|(out, &value)| *out = value);
 }
 
 /// `R` rows of `left` times one block of columns.
@@ -149,10 +155,99 @@ fn store<T: Real, const L: usize, const R: usize>(mut out: &mut [T], sums: &[[T;
     for (row, sums) in sums.iter().enumerate() {
         match out.first_chunk_mut::<L>() {
             Some(lanes) => *lanes = *sums,
-            None => out.iter_mut().zip(&sums[..width]).for_each(|(out, &sum)| *out = sum),
+            None => copy(out, &sums[..width]),
         }
         if row + 1 < R {
             out = &mut std::mem::take(&mut out)[columns..];
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::numbers;
+    use super::*;
+
+    const SIZES: [usize; 9] = [1, 2, 3, 7, 8, 10, 17, 33, 40];
+
+    fn transposed(values: &[f32], columns: usize) -> Vec<f32> {
+        (0..columns).flat_map(|column| values.iter().copied().skip(column).step_by(columns)).collect()
+    }
+
+    #[test]
+    fn products_of_odd_sizes_are_those_of_the_definition() {
+        let mut scratch = Vec::new();
+        for (rows, inner, columns) in SIZES.into_iter().flat_map(|rows| {
+            SIZES.into_iter().flat_map(move |inner| SIZES.into_iter().map(move |columns| (rows, inner, columns)))
+        }) {
+            let (left, values, bias) = (numbers(rows * inner, 1), numbers(inner * columns, 2), numbers(columns, 3));
+            let mut out = vec![f32::NAN; rows * columns];
+            let right = Right { values: &values, inner, columns, transposed: false };
+            product(&mut out, &left, right, Some(&bias), &mut scratch);
+            for (index, &found) in out.iter().enumerate() {
+                let (row, column) = (index / columns, index % columns);
+                let terms =
+                    (0..inner).map(|k| f64::from(left[row * inner + k]) * f64::from(values[k * columns + column]));
+                let exact = terms.sum::<f64>() + f64::from(bias[column]);
+                // Each of up to 41 additions of numbers below 1 rounds once.
+                assert!(
+                    (f64::from(found) - exact).abs() < 1e-5,
+                    "{rows} {inner} {columns} at {index}: {found} {exact}"
+                );
+            }
+            let mut again = vec![f32::NAN; rows * columns];
+            let values = transposed(&values, columns);
+            let right = Right { values: &values, inner, columns, transposed: true };
+            product(&mut again, &left, right, Some(&bias), &mut scratch);
+            assert_eq!(out, again, "the same numbers, whichever way the right factor lies");
+        }
+    }
+
+    #[test]
+    fn products_in_float64_keep_their_digits() {
+        let left = [1.0, 1e-12, 2.0, 3.0];
+        let right = Right { values: &[1.0, 2.0, 1.0, 4.0], inner: 2, columns: 2, transposed: false };
+        let mut out = [0.0f64; 4];
+        product(&mut out, &left, right, None, &mut Vec::new());
+        assert_eq!(out, [1.0 + 1e-12, 2.0 + 4e-12, 5.0, 16.0]);
+    }
+
+    #[test]
+    fn a_row_gives_the_same_bits_among_any_others() {
+        for (inner, columns) in [(4, 10), (10, 10), (10, 3), (37, 19)] {
+            let (left, values) = (numbers(128 * inner, 4), numbers(inner * columns, 5));
+            let right = Right { values: &values, inner, columns, transposed: false };
+            let mut whole = vec![0.0; 128 * columns];
+            product(&mut whole, &left, right, None, &mut Vec::new());
+            for size in [1, 3, 16, 50] {
+                let mut parts = vec![0.0; 128 * columns];
+                for (out, left) in parts.chunks_mut(size * columns).zip(left.chunks(size * inner)) {
+                    product(out, left, right, None, &mut Vec::new());
+                }
+                assert_eq!(whole, parts, "{size} rows at a time");
+            }
+        }
+    }
+
+    #[test]
+    fn nan_reaches_its_own_row_and_column_only() {
+        let mut left = numbers(9 * 5, 6);
+        left[3 * 5 + 2] = f32::NAN;
+        let values = numbers(5 * 11, 7);
+        let right = Right { values: &values, inner: 5, columns: 11, transposed: false };
+        let mut out = vec![0.0; 9 * 11];
+        product(&mut out, &left, right, None, &mut Vec::new());
+        for (index, value) in out.iter().enumerate() {
+            assert_eq!(value.is_nan(), index / 11 == 3, "element {index}");
+        }
+    }
+
+    #[test]
+    fn an_empty_factor_leaves_the_bias() {
+        let right = Right { values: &[], inner: 0, columns: 2, transposed: false };
+        let mut out = [9.0f32; 6];
+        product(&mut out, &[], right, Some(&[1.0, 2.0]), &mut Vec::new());
+        assert_eq!(out, [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+        product::<f32>(&mut [], &[], Right { values: &[], inner: 3, columns: 0, transposed: false }, None, &mut vec![]);
     }
 }

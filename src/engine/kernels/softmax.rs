@@ -76,9 +76,10 @@ impl<T: Real> Job<'_, T> {
             scratch.resize(classes * LANES, T::zero());
         }
         let (columns, _) = scratch[..classes * LANES].as_chunks_mut::<LANES>();
-        for (number, rows) in logits.chunks(classes * LANES).enumerate() {
+        let mut first = 0;
+        for rows in logits.chunks(classes * LANES) {
             // Lanes without a row keep numbers of earlier ones; nobody reads their results.
-            for (lane, row) in rows.chunks_exact(classes).enumerate() {
+            for (row, lane) in rows.chunks_exact(classes).zip(0..LANES) {
                 columns.iter_mut().zip(row).for_each(|(column, &logit)| column[lane] = logit);
             }
             let mut largest = [T::negative_infinity(); LANES];
@@ -96,7 +97,8 @@ impl<T: Real> Job<'_, T> {
             }
             let mut log_totals = totals;
             T::logarithms::<V, LANES>(&mut log_totals);
-            body(number * LANES, Rows { exponentials: columns, largest, totals, log_totals });
+            body(first, Rows { exponentials: columns, largest, totals, log_totals });
+            first += LANES;
         }
     }
 }
@@ -178,5 +180,85 @@ impl<T: Real, I: Copy + Into<i64>> Routine for SparseCrossEntropy<'_, T, I> {
                 backprop[class] = backprop[class] - T::one();
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::numbers;
+    use super::*;
+
+    fn exact(logits: &[f32]) -> (Vec<f64>, f64) {
+        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let terms: Vec<f64> = logits.iter().map(|&x| (f64::from(x) - f64::from(largest)).exp()).collect();
+        let total: f64 = terms.iter().sum();
+        (terms.iter().map(|term| term / total).collect(), total.ln() + f64::from(largest))
+    }
+
+    #[test]
+    fn rows_and_classes_of_any_number_are_those_of_the_definition() {
+        let mut scratch = Vec::new();
+        for rows in [1, 2, 15, 16, 17, 40] {
+            for classes in [1, 2, 3, 10, 37] {
+                let logits: Vec<f32> = numbers(rows * classes, 1).iter().map(|x| x * 20.0).collect();
+                let labels: Vec<i64> = (0..rows).map(|row| (row % classes) as i64).collect();
+                let (mut losses, mut backprop) = (vec![f32::NAN; rows], vec![f32::NAN; rows * classes]);
+                let (mut shares, mut logs) = (backprop.clone(), backprop.clone());
+                sparse_cross_entropy(&mut losses, &mut backprop, &logits, &labels, classes, &mut scratch)
+                    .expect("all labels are classes");
+                softmax(&mut shares, &logits, classes, &mut scratch);
+                log_softmax(&mut logs, &logits, classes, &mut scratch);
+                for (row, logits) in logits.chunks(classes).enumerate() {
+                    let (softmax, log_total) = exact(logits);
+                    let label = row % classes;
+                    // Some units in the last place of the largest term, which is below 40.
+                    assert!((f64::from(losses[row]) - (log_total - f64::from(logits[label]))).abs() < 1e-5);
+                    for class in 0..classes {
+                        let at = row * classes + class;
+                        let expected = softmax[class] - f64::from(u8::from(class == label));
+                        assert!((f64::from(backprop[at]) - expected).abs() < 1e-6, "{rows} {classes}");
+                        assert!((f64::from(shares[at]) - softmax[class]).abs() < 1e-6);
+                        assert!((f64::from(logs[at]) - (f64::from(logits[class]) - log_total)).abs() < 1e-5);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_gives_the_same_bits_among_any_others() {
+        let logits = numbers(128 * 3, 2);
+        let labels = [1i32; 128];
+        let run = |size: usize| {
+            let (mut losses, mut backprop) = (vec![0.0; 128], vec![0.0; 128 * 3]);
+            let parts = losses.chunks_mut(size).zip(backprop.chunks_mut(size * 3)).zip(logits.chunks(size * 3));
+            for ((losses, backprop), logits) in parts {
+                sparse_cross_entropy(losses, backprop, logits, &labels[..losses.len()], 3, &mut Vec::new())
+                    .expect("all labels are classes");
+            }
+            (losses, backprop)
+        };
+        assert_eq!(run(128), run(16));
+        assert_eq!(run(128), run(5));
+    }
+
+    #[test]
+    fn the_first_wrong_label_is_named() {
+        let run = |labels: &[i32]| {
+            sparse_cross_entropy(&mut [0.0f32; 2], &mut [0.0; 6], &[0.0; 6], labels, 3, &mut Vec::new())
+        };
+        assert_eq!(run(&[0, 3]), Err(WrongLabel { row: 1, label: 3 }));
+        assert_eq!(run(&[-1, 3]), Err(WrongLabel { row: 0, label: -1 }));
+        assert_eq!(run(&[2, 0]), Ok(()));
+    }
+
+    #[test]
+    fn nan_and_infinite_logits_make_their_own_row_nan() {
+        let logits = [0.0f32, f32::NAN, 1.0, f32::INFINITY, 0.0, 0.0, 1.0, 1.0, f32::NEG_INFINITY];
+        let mut out = [0.0; 9];
+        softmax(&mut out, &logits, 3, &mut Vec::new());
+        assert!(out[..3].iter().all(|share| share.is_nan()));
+        assert!(out[3].is_nan());
+        assert_eq!(out[6..], [0.5, 0.5, 0.0]);
     }
 }
