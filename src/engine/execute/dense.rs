@@ -120,7 +120,7 @@ fn differentiate<T: Float>(activation: Activation, gradients: &mut [T], y: &[T])
         Activation::None => {}
         Activation::Relu => vectorised(|| pairs.for_each(|(dx, &y)| *dx = if y > zero { *dx } else { zero })),
         Activation::Sigmoid => vectorised(|| pairs.for_each(|(dx, &y)| *dx = *dx * y * (one - y))),
-        Activation::Tanh => vectorised(|| pairs.for_each(|(dx, &y)| *dx = *dx * (one - y * y))),
+        Activation::Tanh => vectorised(|| pairs.for_each(|(dx, &y)| *dx *= one - y * y)),
         Activation::Elu => vectorised(|| pairs.for_each(|(dx, &y)| *dx = if y < zero { *dx * (y + one) } else { *dx })),
     }
 }

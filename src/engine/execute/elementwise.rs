@@ -57,7 +57,7 @@ fn softplus<T: Float>(x: T) -> T {
 #[inline(always)]
 pub(crate) fn relu<T: Float>(x: T) -> T {
     let zero = T::from_f64(0.0);
-    if x < zero || x == zero { zero } else { x }
+    if x <= zero { zero } else { x }
 }
 
 #[inline(always)]
@@ -150,8 +150,8 @@ impl Context<'_> {
             Binary::RealDiv => self.zip(step, |a: T, b: T| a / b),
             Binary::DivNoNan => self.zip(step, |a: T, b: T| if b == zero { zero } else { a / b }),
             // NaN on either side stays NaN.
-            Binary::Maximum => self.zip(step, |a: T, b: T| if a > b || a != a { a } else { b }),
-            Binary::Minimum => self.zip(step, |a: T, b: T| if a < b || a != a { a } else { b }),
+            Binary::Maximum => self.zip(step, |a: T, b: T| if a > b || a.is_nan() { a } else { b }),
+            Binary::Minimum => self.zip(step, |a: T, b: T| if a < b || a.is_nan() { a } else { b }),
             Binary::Pow => self.zip(step, |a: T, b: T| a.powf(b)),
             Binary::SquaredDifference => self.zip(step, |a: T, b: T| (a - b) * (a - b)),
             Binary::ReluGrad => self.zip(step, |dy: T, x: T| if x > zero { dy } else { zero }),

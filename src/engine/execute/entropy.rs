@@ -97,14 +97,16 @@ fn rows<'a, T>(out: &'a mut [T], x: &'a [T], classes: usize) -> impl Iterator<It
 
 /// The largest logit of a row, and the sum of `e^(x - largest)`.
 fn largest_and_total<T: Float>(x: &[T]) -> (T, T) {
-    let largest =
-        x.iter().fold(T::from_f64(f64::NEG_INFINITY), |largest, &x| if x > largest || x != x { x } else { largest });
+    let largest = x
+        .iter()
+        .fold(T::from_f64(f64::NEG_INFINITY), |largest, &x| if x > largest || x.is_nan() { x } else { largest });
     (largest, x.iter().fold(T::from_f64(0.0), |total, &x| total + (x - largest).exp()))
 }
 
 fn softmax<T: Float>(out: &mut [T], x: &[T]) {
-    let largest =
-        x.iter().fold(T::from_f64(f64::NEG_INFINITY), |largest, &x| if x > largest || x != x { x } else { largest });
+    let largest = x
+        .iter()
+        .fold(T::from_f64(f64::NEG_INFINITY), |largest, &x| if x > largest || x.is_nan() { x } else { largest });
     let mut total = T::from_f64(0.0);
     for (out, &x) in out.iter_mut().zip(x) {
         *out = (x - largest).exp();

@@ -38,11 +38,16 @@ impl Context<'_> {
                     axes,
                     step,
                     T::from_f64(f64::NEG_INFINITY),
-                    |a: T, b| if a > b || a != a { a } else { b },
+                    |a: T, b| if a > b || a.is_nan() { a } else { b },
                 );
             }
             Reduction::Min => {
-                self.accumulate(axes, step, T::from_f64(f64::INFINITY), |a: T, b| if a < b || a != a { a } else { b });
+                self.accumulate(
+                    axes,
+                    step,
+                    T::from_f64(f64::INFINITY),
+                    |a: T, b| if a < b || a.is_nan() { a } else { b },
+                );
             }
             Reduction::Prod => self.accumulate(axes, step, T::from_f64(1.0), |a: T, b| a * b),
             _ => {
