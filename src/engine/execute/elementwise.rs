@@ -219,6 +219,7 @@ impl Context<'_> {
         });
     }
 
+    #[allow(clippy::bool_comparison, reason = "the same words stand for all element types")]
     pub(super) fn compare(&mut self, op: Compare, step: &Step) {
         if op == Compare::SelectV2 {
             return for_kind!(self.kind(step.outputs[0]), T => self.select::<T>(step));
