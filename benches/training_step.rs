@@ -14,7 +14,7 @@ use tpulab::prelude::*;
 use tpulab::train::{AdagradOptimizer, Optimizer};
 
 fn main() -> Result<()> {
-    let batch = Batch::new(128, 4, 3);
+    let batch = Fixed::new(128, 4, 3);
     let mut plain = PlainStep::new(&[4, 10, 10, 3], 128);
     let mut one = EngineStep::new(&[4, 10, 10, 3], 1, 1)?;
     let mut eight = EngineStep::new(&[4, 10, 10, 3], 8, 1)?;
@@ -33,8 +33,9 @@ fn main() -> Result<()> {
             ("Executor, 8 replicas, 2 threads", &mut || eight_on_two.run(&batch)),
         ],
     );
+    through_the_estimators(&batch, &mut plain)?;
     for rows in [128, 1024] {
-        let batch = Batch::new(rows, 784, 10);
+        let batch = Fixed::new(rows, 784, 10);
         let mut products = Products::new(&[784, 512, 512, 10], rows);
         let mut step = EngineStep::new(&[784, 512, 512, 10], 1, 1)?;
         table(
@@ -47,6 +48,72 @@ fn main() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The same step as a program runs it: input, loop, hooks, logs and checkpoints included, 500 steps a loop on the TPU.
+fn through_the_estimators(batch: &Fixed, plain: &mut PlainStep) -> Result<()> {
+    tpulab::notebook::logging::set_verbosity(tpulab::notebook::logging::Level::Error);
+    let ((train_x, train_y), _) = tpulab::iris::load_data("Species")?;
+    let input = |rows| {
+        let dataset = Dataset::from_tensor_slices((&train_x, &train_y))?;
+        Ok(dataset.shuffle(1000).repeat().batch(rows, Remainder::Drop))
+    };
+    let mut estimator = |steps| {
+        let estimator = Estimator::new(|features, labels, _, _| {
+            let (loss, train_op) = iris_model(features, labels, AdagradOptimizer::new(0.1))?;
+            Ok(EstimatorSpec::train(loss, train_op))
+        });
+        estimator.build().and_then(|estimator| estimator.train(|| input(128), Steps(steps))).expect("it trains");
+    };
+    let mut tpu_estimator = |steps| {
+        let config = tpulab::tpu::RunConfig::new().tpu_config(TpuConfig::new().iterations_per_loop(500));
+        let estimator = TpuEstimator::new(|features, labels, _, _| {
+            let optimizer = CrossShardOptimizer::new(AdagradOptimizer::new(0.1));
+            let (loss, train_op) = iris_model(features, labels, optimizer)?;
+            Ok(TpuEstimatorSpec::train(loss, train_op))
+        });
+        let estimator = estimator.train_batch_size(128).config(config).build();
+        let train = |estimator: TpuEstimator| estimator.train(|params| input(params.batch_size()), Steps(steps));
+        estimator.and_then(train).expect("it trains");
+    };
+    println!("\nthe same through the public API, by the difference of 22000 and 2000 steps");
+    println!("{:<36}{:>14}{:>14}{:>8}", "", "median ns", "best ns", "ratio");
+    let mut rows: [(&str, &mut dyn FnMut(u64)); 3] = [
+        ("plain ndarray, preallocated", &mut |steps| (0..steps).for_each(|_| plain.run(batch))),
+        ("Estimator", &mut estimator),
+        ("TpuEstimator, 8 cores", &mut tpu_estimator),
+    ];
+    let mut times = [const { Vec::new() }; 3];
+    for _ in 0..9 {
+        for ((_, train), times) in rows.iter_mut().zip(&mut times) {
+            let mut measure = |steps| {
+                let start = Instant::now();
+                train(steps);
+                start.elapsed().as_nanos() as f64
+            };
+            let short = measure(2_000);
+            times.push((measure(22_000) - short) / 20_000.0);
+        }
+    }
+    let mut first = None;
+    for ((name, _), times) in rows.iter().zip(&mut times) {
+        print_row(name, times, &mut first);
+    }
+    Ok(())
+}
+
+/// Loss and training operation of the tutorial's network.
+fn iris_model(features: &Tensors, labels: Option<&Tensor>, optimizer: impl Optimizer) -> Result<(Tensor, Operation)> {
+    let columns: Vec<FeatureColumn> =
+        features.names().into_iter().map(tpulab::feature_column::numeric_column).collect();
+    let mut net = tpulab::feature_column::input_layer(features, &columns)?;
+    for _ in 0..2 {
+        net = tpulab::layers::dense(&net, 10, Some(tpulab::nn::relu))?;
+    }
+    let logits = tpulab::layers::dense(&net, 3, None)?;
+    let loss = tpulab::losses::sparse_softmax_cross_entropy(labels.expect("training has labels"), &logits)?;
+    let train_op = optimizer.minimize(&loss, Some(&features.graph().global_step()))?;
+    Ok((loss, train_op))
 }
 
 /// Prints the median time of each row, measured in turns: `rounds` times `repetitions` runs.
@@ -71,27 +138,32 @@ fn table(title: &str, (rounds, repetitions): (usize, usize), rows: &mut [(&str, 
     println!("\n{title}\n{:<36}{:>14}{:>14}{:>8}", "", "median ns", "best ns", "ratio");
     let mut first = None;
     for ((name, _), times) in rows.iter().zip(&mut times) {
-        times.sort_by(f64::total_cmp);
-        let (median, best) = (times[times.len() / 2], times[0]);
-        let ratio = median / *first.get_or_insert(median);
-        println!("{name:<36}{median:>14.0}{best:>14.0}{ratio:>8.2}");
+        print_row(name, times, &mut first);
     }
 }
 
+/// Prints a row's median and best time, and the ratio of its median to that of the first row.
+fn print_row(name: &str, times: &mut [f64], first: &mut Option<f64>) {
+    times.sort_by(f64::total_cmp);
+    let (median, best) = (times[times.len() / 2], times[0]);
+    let ratio = median / *first.get_or_insert(median);
+    println!("{name:<36}{median:>14.0}{best:>14.0}{ratio:>8.2}");
+}
+
 /// A batch that never changes.
-struct Batch {
+struct Fixed {
     feed: [Array; 2],
     x: Array2<f32>,
     labels: Vec<usize>,
 }
 
-impl Batch {
+impl Fixed {
     fn new(rows: usize, features: usize, classes: usize) -> Self {
         let x = Array2::from_shape_fn((rows, features), |(row, column)| number(row * features + column));
         let labels: Vec<usize> = (0..rows).map(|row| row * 7 % classes).collect();
         let feed_x = Array::from_vec(&[rows, features], x.iter().copied().collect()).expect("all elements");
         let feed_labels = Array::from(labels.iter().map(|&label| label as i32).collect::<Vec<_>>());
-        Batch { feed: [feed_x, feed_labels], x, labels }
+        Fixed { feed: [feed_x, feed_labels], x, labels }
     }
 }
 
@@ -141,7 +213,7 @@ impl EngineStep {
         Ok(EngineStep { executor, plan })
     }
 
-    fn run(&mut self, batch: &Batch) {
+    fn run(&mut self, batch: &Fixed) {
         self.executor.run(self.plan, &batch.feed).expect("the batch suits the graph");
         black_box(self.executor.scalar(self.plan, 0, 0));
     }
@@ -183,7 +255,7 @@ impl PlainStep {
         PlainStep { layers: sizes.windows(2).map(layer).collect(), loss: 0.0 }
     }
 
-    fn run(&mut self, batch: &Batch) {
+    fn run(&mut self, batch: &Fixed) {
         self.forward(batch);
         self.cross_entropy(batch);
         self.backward(batch);
@@ -191,7 +263,7 @@ impl PlainStep {
         black_box(self.loss);
     }
 
-    fn forward(&mut self, batch: &Batch) {
+    fn forward(&mut self, batch: &Fixed) {
         let last = self.layers.len() - 1;
         for index in 0..=last {
             let (below, rest) = self.layers.split_at_mut(index);
@@ -206,7 +278,7 @@ impl PlainStep {
     }
 
     /// Mean loss, and its gradient with respect to the logits.
-    fn cross_entropy(&mut self, batch: &Batch) {
+    fn cross_entropy(&mut self, batch: &Fixed) {
         let PlainLayer { output, output_gradient, .. } = self.layers.last_mut().expect("a layer");
         let scale = 1.0 / batch.labels.len() as f32;
         let mut sum = 0.0;
@@ -225,7 +297,7 @@ impl PlainStep {
         self.loss = sum * scale;
     }
 
-    fn backward(&mut self, batch: &Batch) {
+    fn backward(&mut self, batch: &Fixed) {
         for index in (0..self.layers.len()).rev() {
             let (below, rest) = self.layers.split_at_mut(index);
             let PlainLayer { kernel, kernel_gradient, bias_gradient, output_gradient, .. } = &mut rest[0];
@@ -270,7 +342,7 @@ impl Products {
         Products(PlainStep::new(sizes, rows))
     }
 
-    fn run(&mut self, batch: &Batch) {
+    fn run(&mut self, batch: &Fixed) {
         let layers = &mut self.0.layers;
         for index in 0..layers.len() {
             let (below, rest) = layers.split_at_mut(index);

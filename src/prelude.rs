@@ -11,7 +11,12 @@ pub use crate::estimator::{
 pub use crate::feature_column::FeatureColumn;
 pub use crate::flags::Flags;
 pub use crate::graph::{Graph, Initializer, Operation, Tensor, Tensors, Variable, VariableOptions};
+pub use crate::lab::Checks;
 pub use crate::metrics::{Metric, Metrics};
 pub use crate::notebook::Show as _;
 pub use crate::storage::Location;
+pub use crate::tpu::{
+    CrossShardOptimizer, InputPipelineConfig, IterationsPerLoop, TpuClusterResolver, TpuConfig, TpuEstimator,
+    TpuEstimatorSpec,
+};
 pub use crate::train::Optimizer;

@@ -1,6 +1,7 @@
 //! One named thing's values: a column.
 
-use crate::core::{Array, DType, Element, Result};
+use crate::core::{Array, DType, Data, Element, Result};
+use crate::notebook::display;
 use std::fmt;
 
 /// The values of one feature or label, one entry for each example: an [`Array`] of shape `[rows, …]`. Cloning shares
@@ -77,6 +78,20 @@ impl Column {
     /// `CORE004` if they are not all there.
     pub fn rows(&self, start: usize, end: usize) -> Result<Self> {
         Ok(Column { array: self.array.rows(start, end)? })
+    }
+
+    /// Shows the values in a notebook.
+    pub fn evcxr_display(&self) {
+        display(&[("text/plain", &format!("{self}\n{} rows, {}", self.len(), self.dtype()))]);
+    }
+
+    /// One entry as a table's cell.
+    pub(super) fn entry_text(&self, row: usize) -> String {
+        match (self.array.row(row), self.array.data()) {
+            (Ok(_), Data::String(texts)) if self.inner_shape().is_empty() => texts[row].clone(),
+            (Ok(entry), _) => entry.to_string(),
+            (Err(_), _) => String::new(),
+        }
     }
 
     /// The values for writing in place.

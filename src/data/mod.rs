@@ -3,11 +3,13 @@
 //! Knows concrete values only: no graph, no gradients.
 
 mod column;
+mod csv;
 mod dataset;
 mod error;
 mod frame;
 
 pub use column::Column;
+pub use csv::{CsvReader, CsvTable, Header, NonFinite, Place};
 pub use dataset::{Batch, Cardinality, Dataset, DatasetIterator, ElementSpec, Position, Remainder, Slices};
 pub use error::DataError;
 pub use frame::Frame;

@@ -20,8 +20,8 @@ pub struct ExecutorOptions {
     pub replicas: usize,
     /// How exactly it computes. Default float32.
     pub precision: Precision,
-    /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica.
-    /// Results have the same bits for any number.
+    /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica, and
+    /// only one where there is little to share. Results have the same bits for any number.
     pub worker_threads: Option<usize>,
     /// The seed of random streams. Default 0.
     pub seed: u64,
@@ -141,7 +141,7 @@ impl Executor {
             prepared: Vec::new(),
             by_key: HashMap::new(),
             active: None,
-            team: Team::new(threads),
+            team: Team::new(threads, options.worker_threads.is_none()),
             step: 0,
             own_variables: Vec::new(),
             options,
@@ -244,7 +244,7 @@ impl Executor {
         let mut same = memory.binding.rows.is_some();
         for (number, slot) in plan.feeds.iter().enumerate() {
             let array =
-                feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.value_name(slot.value) })?;
+                feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.node_name(slot.value) })?;
             same &= feed_shapes.get(number).is_some_and(|shape| shape.as_slice() == array.shape());
             if !accepts(slot.dtype, array.dtype(), self.options.precision) {
                 return Err(mismatch(plan, slot, array).into());
@@ -420,7 +420,7 @@ fn accepts(expected: DType, found: DType, precision: Precision) -> bool {
 
 fn mismatch(plan: &Plan, slot: &FeedSlot, array: &Array) -> EngineError {
     let expected: (DType, Shape) = (slot.dtype, slot.shape.clone());
-    EngineError::Input { name: plan.value_name(slot.value), expected, found: (array.dtype(), array.shape().to_vec()) }
+    EngineError::Input { name: plan.node_name(slot.value), expected, found: (array.dtype(), array.shape().to_vec()) }
 }
 
 impl fmt::Debug for Executor {

@@ -24,5 +24,5 @@ pub use executor::{Executor, ExecutorOptions, Feed, PlanId, Split};
 pub use plan::Plan;
 pub use precision::Precision;
 pub(crate) use runner::thread_panicked;
-pub use runner::{Flow, LocalRunner, LoopEnd, Runner};
+pub use runner::{BatchSource, Flow, LocalRunner, LoopEnd, Runner};
 pub use variable_store::VariableStore;

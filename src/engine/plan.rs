@@ -130,6 +130,11 @@ impl Plan {
         self.phases.iter().map(|phase| phase.once.len() + phase.each.len() + phase.collectives.len()).sum()
     }
 
+    /// The name of the node that gives a value, as a user knows an input.
+    pub(super) fn node_name(&self, value: usize) -> String {
+        self.names[self.values[value].name].clone()
+    }
+
     /// The graph name of a value.
     pub(super) fn value_name(&self, value: usize) -> String {
         let Value { name, output, .. } = self.values[value];

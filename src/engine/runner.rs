@@ -44,10 +44,22 @@ pub trait Runner: fmt::Debug {
     fn executor(&mut self) -> &mut Executor;
 
     /// Where the input stands: behind the last batch that a loop took.
+    fn input_position(&mut self) -> Position;
+}
+
+/// Anything that batches can be read from.
+pub trait BatchSource: Send {
+    /// Writes the next batch into `batch`; false at the end.
     ///
     /// # Errors
-    /// What the input failed with.
-    fn input_position(&mut self) -> Result<Position>;
+    /// What reading fails with.
+    fn next_into(&mut self, batch: &mut Batch) -> Result<bool>;
+}
+
+impl BatchSource for DatasetIterator {
+    fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
+        DatasetIterator::next_into(self, batch)
+    }
 }
 
 /// Takes batches from a dataset in the calling thread.
@@ -87,8 +99,8 @@ impl Runner for LocalRunner {
         &mut self.executor
     }
 
-    fn input_position(&mut self) -> Result<Position> {
-        Ok(self.input.position())
+    fn input_position(&mut self) -> Position {
+        self.input.position()
     }
 }
 

@@ -93,6 +93,12 @@ fn takes_as_gradient(compiler: &Compiler<'_>, draft: &Draft, id: NodeId) -> bool
     gradient_input(op).is_some_and(|gradient| compiler.root(draft.inputs[gradient]).0 == id)
 }
 
+/// Whether a step assigns what it reads: two such steps may exchange their variables.
+fn is_assignment(draft: &Draft) -> bool {
+    use StateOp::{AssignAddVariableOp, AssignSubVariableOp, AssignVariableOp};
+    matches!(draft.kernel, Kernel::Op(Op::State(AssignVariableOp | AssignAddVariableOp | AssignSubVariableOp)))
+}
+
 /// Which step must run before which.
 struct Dependencies {
     /// For each step: the steps before it.
@@ -172,7 +178,8 @@ impl Dependencies {
                 if reads_after {
                     continue;
                 }
-                copy |= is_fetched || own_readers.iter().any(|&reader| reader != change && after[&change][reader]);
+                let sees_change = |reader: usize| after[&change][reader] || is_assignment(&drafts[reader]);
+                copy |= is_fetched || own_readers.iter().any(|&reader| reader != change && sees_change(reader));
             }
             if copy {
                 let kernel = Kernel::Copy;

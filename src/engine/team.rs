@@ -17,6 +17,8 @@ use std::thread::JoinHandle;
 /// results do not depend on how many threads there are.
 pub(super) struct Team {
     workers: Vec<JoinHandle<()>>,
+    /// Whether the helpers are asked only where there is enough to share.
+    adaptive: bool,
     shared: Arc<Shared>,
 }
 
@@ -62,8 +64,9 @@ const SPINS: usize = 4_000;
 const WORTH_SHARING: usize = 500_000;
 
 impl Team {
-    /// A team of `threads` threads, the caller among them.
-    pub fn new(threads: usize) -> Self {
+    /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where there
+    /// is little to share.
+    pub fn new(threads: usize, adaptive: bool) -> Self {
         let shared = Arc::new(Shared {
             generation: AtomicUsize::new(0),
             at_work: AtomicUsize::new(0),
@@ -78,7 +81,7 @@ impl Team {
         };
         // Where a thread cannot be had, the caller simply does more.
         let workers = (0..threads.saturating_sub(1)).map_while(spawn).collect();
-        Team { workers, shared }
+        Team { workers, adaptive, shared }
     }
 
     /// Runs all phases of a plan once.
@@ -89,20 +92,24 @@ impl Team {
                 Context { plan, binding, bank, shared: None, stream }.run(step)?;
             }
             if !phase.each.is_empty() {
-                let small = memory.binding.work[number] * memory.replicas.len() < WORTH_SHARING;
-                if self.workers.is_empty() || memory.replicas.len() == 1 || small {
-                    let Memory { binding, shared, replicas } = memory;
-                    let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
-                    run_replicas(plan, number, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)?;
-                } else {
-                    self.run_together(plan, number, stream, memory)?;
-                }
+                self.run_each(plan, number, stream, memory)?;
             }
             for collective in &phase.collectives {
                 all_reduce(plan, collective, memory);
             }
         }
         Ok(())
+    }
+
+    fn run_each(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
+        let work = memory.binding.work[phase] * memory.replicas.len();
+        let small = self.adaptive && work < WORTH_SHARING;
+        if !self.workers.is_empty() && memory.replicas.len() > 1 && !small {
+            return self.run_together(plan, phase, stream, memory);
+        }
+        let Memory { binding, shared, replicas } = memory;
+        let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
+        run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
     }
 
     fn run_together(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
@@ -292,9 +299,43 @@ fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mu
 
 #[cfg(test)]
 mod tests {
-    use crate::core::{Array, DType, Result, Shape};
-    use crate::engine::{Executor, ExecutorOptions, Request};
+    use super::*;
+    use crate::core::{Array, DType, Shape};
+    use crate::engine::{Executor, ExecutorOptions, Precision, Request};
     use crate::graph::{Graph, ops};
+
+    /// A plan of eight replicas that draws a number on each, and the memory that it needs.
+    fn drawing_plan() -> Result<(Plan, Memory)> {
+        let graph = Graph::new();
+        let drawn = ops::random(&graph, ops::RandomKind::Uniform, DType::Float32, &[2], "drawn")?;
+        let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+        let request = Request { fetches: vec![drawn], ..Request::default() };
+        let plan = Plan::compile(&graph, &request, executor.store(), Precision::Float32, 8)?;
+        let mut memory = Memory { replicas: vec![Bank::default(); 8], ..Memory::default() };
+        plan.bind(&mut memory.binding, &[])?;
+        memory.replicas.iter_mut().for_each(|bank| plan.reserve(&memory.binding, bank, false));
+        Ok((plan, memory))
+    }
+
+    #[test]
+    fn a_panic_on_a_worker_is_an_error_and_the_team_goes_on() -> Result<()> {
+        let (plan, mut memory) = drawing_plan()?;
+        let (mut broken, _) = drawing_plan()?;
+        // No value has this number, so every thread panics when it looks for its shape.
+        broken.phases[0].each[0].outputs = vec![usize::MAX];
+        let (plan, broken) = (Arc::new(plan), Arc::new(broken));
+        for threads in [2, 4, 8] {
+            let mut team = Team::new(threads, false);
+            let error = team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
+            assert_eq!(error.code(), "ENGINE008");
+            assert!(error.message().starts_with("a worker thread panicked: index out of bounds"), "{error}");
+            team.run(&plan, &mut memory, StreamKey::default())?;
+            assert_eq!(memory.replicas.len(), 8);
+            team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
+            drop(team);
+        }
+        Ok(())
+    }
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits() -> Result<()> {

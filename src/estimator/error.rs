@@ -102,7 +102,7 @@ impl Explain for EstimatorError {
                 ValueError,
                 format!("model_fn was called to {} and returned a {found:?} spec", called.verb()),
             )
-            .help(format!("return a {called:?} spec when `mode` is `ModeKeys::{called:?}`"))
+            .help(format!("return the {called:?} spec when `mode` is `ModeKeys::{called:?}`"))
             .section(MODEL_FUNCTION),
             EstimatorError::LossShape { loss, found } => Explanation::new(
                 "EST006",

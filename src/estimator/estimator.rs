@@ -215,6 +215,7 @@ impl Estimator {
             last_step,
             loops: Loops::Single,
             log,
+            reopen: &|position| Ok(Box::new(dataset.iterator_from(position)?)),
         }
         .run()
     }
@@ -247,7 +248,8 @@ impl Estimator {
         graph.global_step();
         let inputs = InputTensors::new(&graph, &dataset.element_spec()?);
         let spec = self.call_model_fn(&graph, &inputs, ModeKeys::Eval, params)?;
-        let (executor, global_step, seed) = self.trained_executor(&graph, "evaluate", 1)?;
+        let (executor, global_step, seed) =
+            self.trained_executor(&graph, "evaluate", |seed| self.executor_options(seed))?;
         let mut runner = LocalRunner::new(executor, dataset.iterator(seed)?);
         let evaluation = evaluate(&mut runner, &spec, inputs.feeds, steps.limit(), global_step)?;
         log_result(&evaluation);
@@ -273,7 +275,8 @@ impl Estimator {
         graph.global_step();
         let inputs = InputTensors::new(&graph, &dataset.element_spec()?);
         let spec = self.call_model_fn(&graph, &inputs, ModeKeys::Predict, params)?;
-        let (mut executor, global_step, seed) = self.trained_executor(&graph, "predict", 1)?;
+        let (mut executor, global_step, seed) =
+            self.trained_executor(&graph, "predict", |seed| self.executor_options(seed))?;
         let predictions = spec.predictions.unwrap_or_else(|| Tensors::empty(&graph));
         let (names, fetches) = predictions.entries().iter().cloned().unzip();
         let plan = executor.prepare(&Request { feeds: inputs.feeds, fetches, ..Request::default() })?;
@@ -337,11 +340,15 @@ impl Estimator {
     }
 
     /// An executor with the newest checkpoint's values, that checkpoint's step, and the seed of the model.
-    pub(crate) fn trained_executor(&self, graph: &Graph, verb: &str, replicas: usize) -> Result<(Executor, u64, u64)> {
+    pub(crate) fn trained_executor(
+        &self,
+        graph: &Graph,
+        verb: &str,
+        options: impl FnOnce(u64) -> ExecutorOptions,
+    ) -> Result<(Executor, u64, u64)> {
         let latest = self.model_dir.latest()?;
         let (seed, _) = self.model_dir.resume(&self.config, latest.as_ref().map(|(prefix, _)| prefix));
-        let options = ExecutorOptions { replicas, ..self.executor_options(seed) };
-        let mut executor = Executor::new(graph, options)?;
+        let mut executor = Executor::new(graph, options(seed))?;
         let Some((prefix, step)) = latest else {
             logging::warn(format!(
                 "Could not find trained model in model_dir: {}, running initialization to {verb}. \

@@ -68,11 +68,12 @@ pub struct RunContext {
     /// How many steps the loop has.
     pub steps: u64,
     stop: bool,
+    nan_is_expected: bool,
 }
 
 impl RunContext {
     pub(crate) fn new(global_step: u64, steps: u64) -> Self {
-        RunContext { global_step, steps, stop: false }
+        RunContext { global_step, steps, stop: false, nan_is_expected: false }
     }
 
     /// Ends the training after this loop.
@@ -83,6 +84,17 @@ impl RunContext {
     /// Whether somebody asked to stop.
     pub fn should_stop(&self) -> bool {
         self.stop
+    }
+
+    /// Ends the training after this loop, and not with an error if its loss is NaN.
+    pub(crate) fn stop_for_nan(&mut self) {
+        self.stop = true;
+        self.nan_is_expected = true;
+    }
+
+    /// Whether a hook has dealt with a NaN.
+    pub(crate) fn nan_is_expected(&self) -> bool {
+        self.nan_is_expected
     }
 }
 

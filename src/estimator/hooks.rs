@@ -46,7 +46,7 @@ impl SessionRunHook for StopAtStepHook {
 /// Logs the values of tensors every so many loops. TensorFlow: `tf.train.LoggingTensorHook`.
 #[derive(Clone, Debug)]
 pub struct LoggingTensorHook {
-    names: Vec<(String, String)>,
+    names: Vec<String>,
     tensors: Vec<Tensor>,
     every_n_iter: u64,
     loops: u64,
@@ -61,14 +61,14 @@ impl LoggingTensorHook {
         if every_n_iter == 0 {
             return Err(RunError::Hook { hook: "LoggingTensorHook", problem: "every_n_iter must be 1 or more" }.into());
         }
-        let names = names.into_iter().map(|name| (name.to_string(), name.to_string())).collect();
+        let names = names.into_iter().map(str::to_string).collect();
         Ok(LoggingTensorHook { names, tensors: Vec::new(), every_n_iter, loops: 0 })
     }
 }
 
 impl SessionRunHook for LoggingTensorHook {
     fn begin(&mut self, graph: &Graph) -> Result<()> {
-        self.tensors = self.names.iter().map(|(_, name)| graph.tensor(name)).collect::<Result<_>>()?;
+        self.tensors = self.names.iter().map(|name| graph.tensor(name)).collect::<Result<_>>()?;
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl SessionRunHook for LoggingTensorHook {
                 .names
                 .iter()
                 .enumerate()
-                .filter_map(|(index, (label, _))| values.get(index).map(|value| format!("{label} = {value}")));
+                .filter_map(|(index, name)| values.get(index).map(|value| format!("{name} = {value}")));
             logging::info(texts.collect::<Vec<_>>().join(", "));
         }
         self.loops += 1;
@@ -134,7 +134,7 @@ impl SessionRunHook for NanTensorHook {
                     return Err(RunError::NanLoss { step: context.global_step, origin: None }.into());
                 }
                 logging::warn(format!("`{}` is NaN at step {}: training stops", self.tensor, context.global_step));
-                context.request_stop();
+                context.stop_for_nan();
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ mod hooks;
 mod inputs;
 mod mode_keys;
 mod model_dir;
+mod nan_trace;
 mod param;
 mod params;
 mod predictions;

@@ -85,6 +85,8 @@ pub enum RunError {
 /// Where a NaN or infinity first appeared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NanOrigin {
+    /// The step in which it appeared: the one whose loss is NaN, or an earlier one that spoilt a variable.
+    pub step: u64,
     /// The replica, in TPU runs its core.
     pub replica: usize,
     /// The tensor, such as `dense/MatMul:0`.
@@ -105,8 +107,9 @@ impl Explain for RunError {
             }
             RunError::NanLoss { step, origin } => {
                 let message = match origin {
-                    Some(NanOrigin { replica, tensor, found }) => format!(
-                        "the loss of step {step} is NaN; the first {found} appeared in `{tensor}` on replica {replica}"
+                    Some(NanOrigin { step: first, replica, tensor, found }) => format!(
+                        "the loss of step {step} is NaN; the first {found} appeared in step {first}, in `{tensor}` on \
+                         replica {replica}"
                     ),
                     None => format!("the loss of step {step} is NaN"),
                 };

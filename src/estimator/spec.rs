@@ -167,7 +167,7 @@ mod tests {
         let graph = Graph::new();
         let spec = EstimatorSpec::predict(Tensors::empty(&graph));
         let expected = "EST005: model_fn was called to train and returned a Predict spec; \
-                        return a Train spec when `mode` is `ModeKeys::Train`";
+                        return the Train spec when `mode` is `ModeKeys::Train`";
         assert_eq!(error_of(spec, ModeKeys::Train, &graph), (expected.to_string(), "ValueError".to_string()));
     }
 

@@ -2,10 +2,12 @@
 
 use super::hook::{RunContext, RunValues, SessionRunHook, SessionState};
 use super::model_dir::ModelDir;
+use super::nan_trace::{Replay, Snapshot};
 use super::saver_hook::CheckpointSaverHook;
 use super::{Fidelity, RunConfig, RunError, TrainReport};
-use crate::core::{Array, Clock, Result};
-use crate::engine::{Flow, LoopEnd, Request, Runner};
+use crate::core::{Array, Clock, Error, Result};
+use crate::data::Position;
+use crate::engine::{BatchSource, Flow, LoopEnd, PlanId, Request, Runner};
 use crate::graph::{Graph, Operation, Tensor};
 use crate::notebook::{StopFlag, logging};
 use std::time::Duration;
@@ -26,7 +28,12 @@ pub(crate) struct Training<'a> {
     pub last_step: u64,
     pub loops: Loops,
     pub log: LogStyle,
+    /// Opens the input once more, at a position where it stood before.
+    pub reopen: &'a dyn Fn(&Position) -> Result<Box<dyn BatchSource>>,
 }
+
+/// How old a snapshot may be when a loop starts: a NaN costs no more than replaying so much.
+const SNAPSHOT_AGE: Duration = Duration::from_secs(1);
 
 /// How many steps a loop has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +42,8 @@ pub(crate) enum Loops {
     Single,
     /// So many, on a TPU.
     Of(u64),
+    /// As many as the speed of earlier loops promises for this time, on a TPU; one at first.
+    Lasting(Duration),
 }
 
 /// What is logged.
@@ -66,12 +75,20 @@ impl Training<'_> {
             shards: replicas,
             ..TrainReport::default()
         };
-        let mut speed = Speed::new(self.log, self.first_step, clock);
+        let mut speed = Speed::new(self.log, self.first_step, clock.clone());
+        let mut snapshot: Option<(Duration, Snapshot)> = None;
         let mut step = self.first_step;
         let mut ended = false;
         while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
             let wanted = self.steps_of_next_loop(step, &saver, &speed);
-            let (context, last_loss, end) = self.run_loop(step, wanted, &mut saver, &mut report)?;
+            let now = clock.now();
+            if snapshot.as_ref().is_none_or(|(taken, _)| now.saturating_sub(*taken) >= SNAPSHOT_AGE) {
+                let position = self.runner.input_position();
+                let variables = self.runner.executor().store().clone();
+                snapshot = Some((now, Snapshot { step, variables, position }));
+            }
+            let snapshot = snapshot.as_ref().map(|(_, snapshot)| snapshot);
+            let (context, last_loss, end) = self.run_loop(step, wanted, &mut saver, &mut report, snapshot)?;
             let done = context.global_step;
             if done == step && end == LoopEnd::EndOfInput {
                 break;
@@ -103,6 +120,7 @@ impl Training<'_> {
         wanted: u64,
         saver: &mut CheckpointSaverHook,
         report: &mut TrainReport,
+        snapshot: Option<&Snapshot>,
     ) -> Result<(RunContext, f64, LoopEnd)> {
         let before = RunContext::new(step, wanted);
         let mut asked = Vec::with_capacity(self.hooks.len());
@@ -133,12 +151,9 @@ impl Training<'_> {
             let mean = total / replicas as f64;
             report.losses.push(mean);
             nan = mean.is_nan();
-            Ok(if nan { Flow::Stop } else { Flow::Continue })
+            Ok(if nan || StopFlag::process().stop_requested() { Flow::Stop } else { Flow::Continue })
         })?;
         let done = report.losses.len() as u64 - start;
-        if nan {
-            return Err(RunError::NanLoss { step: step + done, origin: None }.into());
-        }
         report.loops += if self.loops == Loops::Single { done } else { 1 };
         let Some(&loss) = report.losses.last() else { return Ok((before, f64::NAN, end)) };
         let executor = self.runner.executor();
@@ -154,18 +169,47 @@ impl Training<'_> {
             variables,
         };
         if done > 0 {
-            for (hook, range) in self.hooks.iter_mut().zip(asked) {
-                hook.after_run(&mut context, &run_values(range))?;
+            let mut hooks = self.hooks.iter_mut().zip(asked);
+            let called = hooks.try_for_each(|(hook, range)| hook.after_run(&mut context, &run_values(range)));
+            if nan && !context.nan_is_expected() {
+                return Err(self.nan_loss(plan, step + done, snapshot));
             }
+            called?;
             saver.after_run(&mut context, &run_values(1..1))?;
         }
         Ok((context, loss, end))
+    }
+
+    /// The error for a NaN loss, with its origin if a replay finds it.
+    fn nan_loss(&mut self, plan: PlanId, step: u64, snapshot: Option<&Snapshot>) -> Error {
+        let found = snapshot.map(|snapshot| {
+            let replay = Replay {
+                graph: self.graph,
+                loss: &self.loss,
+                train_op: &self.train_op,
+                feeds: &self.feeds,
+                input: (self.reopen)(&snapshot.position)?,
+                executor: self.runner.executor(),
+                plan,
+            };
+            replay.find_origin(snapshot, step)
+        });
+        let origin = match found {
+            Some(Ok(origin)) => origin,
+            Some(Err(error)) => {
+                logging::warn(format!("The origin of the NaN could not be found: {error}"));
+                None
+            }
+            None => None,
+        };
+        RunError::NanLoss { step, origin }.into()
     }
 
     fn steps_of_next_loop(&self, step: u64, saver: &CheckpointSaverHook, speed: &Speed) -> u64 {
         let left = self.last_step - step;
         match self.loops {
             Loops::Of(steps) => steps.min(left),
+            Loops::Lasting(time) => ((speed.steps_per_second * time.as_secs_f64()) as u64).max(1).min(left),
             Loops::Single if !self.hooks.is_empty() => 1,
             // Nobody looks between these steps, so they may run in one go.
             Loops::Single => left.min(saver.patience(step)).min(speed.patience(step)).min(100),
@@ -188,7 +232,7 @@ impl Training<'_> {
     /// Keeps the input's position beside a checkpoint that was just saved.
     fn keep_input(&mut self, saver: &mut CheckpointSaverHook) -> Result<()> {
         match saver.take_saved() {
-            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()?),
+            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()),
             None => Ok(()),
         }
     }
@@ -210,11 +254,15 @@ struct Speed {
     clock: Clock,
     first: u64,
     last: Option<(u64, Duration)>,
+    /// The speed of the last loop; 0 before it.
+    steps_per_second: f64,
+    loop_end: (u64, Duration),
 }
 
 impl Speed {
     fn new(style: LogStyle, first: u64, clock: Clock) -> Self {
-        Speed { style, clock, first, last: None }
+        let now = clock.now();
+        Speed { style, clock, first, last: None, steps_per_second: 0.0, loop_end: (first, now) }
     }
 
     /// After how many steps at most there is a line to log.
@@ -227,8 +275,10 @@ impl Speed {
     }
 
     fn log(&mut self, step: u64, loss: f64) {
-        let Some(every) = self.style.every else { return };
         let now = self.clock.now();
+        let (last, then) = std::mem::replace(&mut self.loop_end, (step, now));
+        self.steps_per_second = (step - last) as f64 / now.saturating_sub(then).as_secs_f64().max(1e-9);
+        let Some(every) = self.style.every else { return };
         let loss = loss as f32;
         match self.last {
             None => {

@@ -304,6 +304,25 @@ impl Graph {
         }
     }
 
+    /// All floating-point values that `loss` or `operation` depends on, in the order in which they were added.
+    pub(crate) fn floating_ancestors(&self, loss: &Tensor, operation: &Operation) -> Vec<Tensor> {
+        let content = self.lock();
+        let mut needed = vec![false; content.nodes.len()];
+        needed[loss.node] = true;
+        needed[operation.node] = true;
+        for id in (0..needed.len()).rev().filter(|&id| id <= loss.node.max(operation.node)) {
+            if needed[id] {
+                content.nodes[id].inputs.iter().for_each(|&(input, _)| needed[input] = true);
+                content.nodes[id].control_inputs.iter().for_each(|&input| needed[input] = true);
+            }
+        }
+        let outputs = content.nodes.iter().enumerate().filter(|(id, _)| needed[*id]).flat_map(|(id, node)| {
+            let floating = node.outputs.iter().enumerate().filter(|(_, (dtype, _))| dtype.is_floating());
+            floating.map(move |(output, _)| (id, output))
+        });
+        outputs.map(|(node, output)| Tensor { graph: self.clone(), node, output }).collect()
+    }
+
     /// Remembers a tensor under a collection's name. TensorFlow: `tf.add_to_collection`.
     pub fn add_to_collection(&self, collection: &str, tensor: &Tensor) {
         self.lock().collections.entry(collection.to_string()).or_default().push((tensor.node, tensor.output));

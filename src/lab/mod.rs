@@ -1,1 +1,9 @@
-//! The laboratory: checks and reports.
+//! The laboratory: what a notebook uses to test its own claims.
+//!
+//! Knows names, numbers and how many claims there are to be; knows nothing of models.
+
+mod checks;
+mod error;
+
+pub use checks::Checks;
+pub use error::LabError;

@@ -98,6 +98,17 @@ impl BatchPlan {
             model_fn_batch_size: if input == Input::Broadcast { rows } else { shard },
         })
     }
+
+    /// Whether every replica sees the whole batch of one call.
+    pub(super) fn is_broadcast(&self) -> bool {
+        self.num_replicas > 1 && self.model_fn_batch_size == self.global_batch_size
+    }
+
+    /// How many elements of an input make up a step of the replicas that it feeds: one, or one for each of them.
+    pub(super) fn pulls(&self) -> usize {
+        let each_pulls = self.input_fn_calls == self.num_hosts && self.input_fn_batch_size == self.model_fn_batch_size;
+        if each_pulls && !self.is_broadcast() { self.num_replicas / self.input_fn_calls } else { 1 }
+    }
 }
 
 /// Who calls `input_fn` in one mode.

@@ -65,6 +65,30 @@ impl Batch {
         &self.source_rows
     }
 
+    /// A copy that shares no memory with it.
+    pub(crate) fn unshared(&self) -> Batch {
+        fn copy<T: crate::core::Element>(values: &[T], shape: &[usize]) -> Array {
+            Array::from_vec(shape, values.to_vec()).expect("the length is the shape's product")
+        }
+        let copy = |array: &Array| crate::core::for_each_type!(array.data(), values => copy(values, array.shape()));
+        Batch {
+            features: self.features.iter().map(|(name, array)| (name.clone(), copy(array))).collect(),
+            labels: self.labels.as_ref().map(copy),
+            source_rows: self.source_rows.clone(),
+        }
+    }
+
+    /// Each column by name, to be written, beside that of another batch.
+    pub(crate) fn columns_with<'a>(&'a mut self, other: &'a Batch) -> Vec<(String, &'a mut Array, Option<&'a Array>)> {
+        self.source_rows.extend_from_slice(&other.source_rows);
+        let features = self.features.iter_mut().enumerate();
+        let mut columns: Vec<_> = features
+            .map(|(index, (name, array))| (name.clone(), array, other.features.get(index).map(|(_, array)| array)))
+            .collect();
+        columns.extend(self.labels.as_mut().map(|labels| ("labels".to_string(), labels, other.labels.as_ref())));
+        columns
+    }
+
     /// Zero rows behind the others, up to `rows` in all.
     pub(crate) fn pad(&mut self, rows: usize) {
         for array in self.features.iter_mut().map(|(_, array)| array).chain(&mut self.labels) {

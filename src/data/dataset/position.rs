@@ -27,6 +27,16 @@ impl Position {
         self.elements
     }
 
+    /// The place `elements` further on.
+    pub(crate) fn behind(&self, elements: u64) -> Self {
+        Position { elements: self.elements + elements, ..self.clone() }
+    }
+
+    /// The same place in a dataset that is read with another seed.
+    pub(crate) fn with_seed(&self, seed: u64) -> Self {
+        Position { seed, ..self.clone() }
+    }
+
     /// As JSON.
     pub fn to_json(&self) -> Value {
         json!({"seed": self.seed, "elements": self.elements, "dataset": self.dataset})

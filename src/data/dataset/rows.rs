@@ -210,11 +210,13 @@ pub(super) struct Batched {
     source: Box<dyn RowStream>,
     size: usize,
     remainder: Remainder,
+    /// The sizes of the elements within.
+    inner: Vec<usize>,
 }
 
 impl Batched {
     pub fn new(source: Box<dyn RowStream>, size: usize, remainder: Remainder) -> Self {
-        Batched { source, size, remainder }
+        Batched { source, size, remainder, inner: Vec::new() }
     }
 }
 
@@ -224,12 +226,16 @@ impl RowStream for Batched {
         let mut count = 0;
         while count < self.size && self.source.next(item) {
             count += 1;
+            self.inner.clone_from(&item.sizes);
         }
         if count == 0 || (count < self.size && self.remainder == Remainder::Drop) {
             item.rows.truncate(start);
             return false;
         }
-        item.sizes.insert(0, count);
+        // A source that ended in the middle of an element has left that element's sizes.
+        item.sizes.clear();
+        item.sizes.push(count);
+        item.sizes.extend_from_slice(&self.inner);
         true
     }
 

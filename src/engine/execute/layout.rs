@@ -52,10 +52,10 @@ impl Context<'_> {
             }
             ArrayOp::GatherV2 { axis } => return for_kind!(kind, T => self.gather::<T>(*axis, step)),
             ArrayOp::UnsortedSegmentSum { .. } => match kind {
-                Kind::F32 => self.segment_sum(step, |a: f32, b| a + b),
-                Kind::F64 => self.segment_sum(step, |a: f64, b| a + b),
-                Kind::I32 => self.segment_sum(step, i32::wrapping_add),
-                Kind::I64 => self.segment_sum(step, i64::wrapping_add),
+                Kind::F32 => return self.segment_sum(step, |a: f32, b| a + b),
+                Kind::F64 => return self.segment_sum(step, |a: f64, b| a + b),
+                Kind::I32 => return self.segment_sum(step, i32::wrapping_add),
+                Kind::I64 => return self.segment_sum(step, i64::wrapping_add),
                 Kind::Bool => {}
             },
             ArrayOp::OneHot { depth, .. } => for_kind!(kind, T => self.one_hot::<T>(*depth, step)),
@@ -184,36 +184,39 @@ impl Context<'_> {
             }
             None
         });
-        match outside {
-            None => Ok(()),
-            Some((index, size)) => {
-                let op = format!("GatherV2 `{}`", self.plan.names[step.name]);
-                Err(EngineError::Index { op, index, size }.into())
-            }
-        }
+        self.require_inside("GatherV2", outside, step)
     }
 
-    fn segment_sum<T: Stored>(&mut self, step: &Step, add: impl Fn(T, T) -> T) {
+    fn segment_sum<T: Stored>(&mut self, step: &Step, add: impl Fn(T, T) -> T) -> Result<()> {
         let (input, segments, output) = (step.inputs[0], step.inputs[1], step.outputs[0]);
         let index_kind = self.kind(segments);
-        self.write::<T, _>(output, |out, inputs| {
+        let outside = self.write::<T, _>(output, |out, inputs| {
             out.fill(T::default());
             let count = inputs.dims(output).sizes()[0];
             let number = inputs.dims(segments).elements();
             let x = inputs.read::<T>(input);
-            let (Some(inner), Some(width)) = (out.len().checked_div(count), x.len().checked_div(number)) else {
-                return;
-            };
+            let width = x.len().checked_div(number).unwrap_or(0);
             for place in 0..number {
+                let number = index_at(&inputs, segments, index_kind, place);
                 // As in TensorFlow, a negative number drops its slice.
-                let index = usize::try_from(index_at(&inputs, segments, index_kind, place));
-                let Some(index) = index.ok().filter(|index| *index < count) else { continue };
+                let Ok(index) = usize::try_from(number) else { continue };
+                if index >= count {
+                    return Some((number, count));
+                }
                 let from = &x[place * width..(place + 1) * width];
-                for (out, &x) in out[index * inner..(index + 1) * inner].iter_mut().zip(from) {
+                for (out, &x) in out[index * width..(index + 1) * width].iter_mut().zip(from) {
                     *out = add(*out, x);
                 }
             }
+            None
         });
+        self.require_inside("UnsortedSegmentSum", outside, step)
+    }
+
+    fn require_inside(&self, op: &str, outside: Option<(i64, usize)>, step: &Step) -> Result<()> {
+        let Some((index, size)) = outside else { return Ok(()) };
+        let op = format!("{op} `{}`", self.plan.names[step.name]);
+        Err(EngineError::Index { op, index, size }.into())
     }
 
     fn one_hot<T: Stored>(&mut self, depth: usize, step: &Step) {

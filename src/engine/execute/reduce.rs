@@ -94,7 +94,9 @@ impl Context<'_> {
                 let base = index / inner * count * inner + index % inner;
                 let mut best = 0;
                 for candidate in 1..count {
-                    if x[base + candidate * inner] > x[base + best * inner] {
+                    let (x, largest) = (x[base + candidate * inner], x[base + best * inner]);
+                    // As in TensorFlow, NaN is never the largest.
+                    if x > largest || (is_nan(largest) && !is_nan(x)) {
                         best = candidate;
                     }
                 }
@@ -119,6 +121,11 @@ impl Context<'_> {
             out[0] = lanes.iter().fold(T::from_f64(0.0), |total, &lane| total + lane) * T::from_f64(0.5);
         });
     }
+}
+
+/// Whether a value has no order even to itself.
+fn is_nan<T: PartialOrd>(value: T) -> bool {
+    value.partial_cmp(&value).is_none()
 }
 
 const LANES: usize = 16;

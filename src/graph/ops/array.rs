@@ -1,7 +1,10 @@
 //! Moves, shapes and converts elements.
 
 use super::math::unbroadcast;
-use super::{Backward, Gradients, Op, Outputs, Signature, argument, require_number, require_same_dtype, resolve_axis};
+use super::{
+    Backward, Gradients, Op, Outputs, Signature, argument, greater_equal, maximum, require_number, require_same_dtype,
+    resolve_axis, where_,
+};
 use crate::core::{Array, DType, Result, Shape};
 use crate::graph::{GraphError, Tensor};
 
@@ -251,17 +254,40 @@ impl ArrayOp {
                 }
                 vec![Some(dy.graph.add(Op::Array(ArrayOp::Slice { begin, sizes }), "Slice", &[dy])?)]
             }
-            ArrayOp::GatherV2 { axis: 0 } => {
-                let Some(segments) = x.shape().size(0) else {
+            ArrayOp::GatherV2 { axis } => {
+                let Some(segments) = x.shape().size(*axis) else {
                     return Err(node.refuse("the gathered dimension must have a known size"));
                 };
-                vec![Some(unsorted_segment_sum(dy, &node.input(1), segments)?), None]
+                vec![Some(scatter(dy, &node.input(1), *axis, segments)?), None]
             }
-            ArrayOp::GatherV2 { .. } => return Err(node.refuse("only gathering along dimension 0 has one here")),
-            ArrayOp::UnsortedSegmentSum { .. } => vec![Some(gather(dy, &node.input(1), 0)?), None],
+            ArrayOp::UnsortedSegmentSum { .. } => vec![Some(gather_known(dy, &node.input(1), &x)?), None],
             _ => return Err(node.refuse("second derivatives through it are not defined here")),
         })
     }
+}
+
+/// Adds up the slices of `dy` that [`gather`] took from one place: the indices' dimensions, which stand at `axis`,
+/// become one of size `segments`.
+fn scatter(dy: &Tensor, indices: &Tensor, axis: usize, segments: usize) -> Result<Tensor> {
+    if axis == 0 {
+        return unsorted_segment_sum(dy, indices, segments);
+    }
+    let end = axis + indices.shape().rank();
+    let indices_first: Vec<usize> = (axis..end).chain(0..axis).chain(end..dy.shape().rank()).collect();
+    let sum = unsorted_segment_sum(&transpose(dy, &indices_first)?, indices, segments)?;
+    let back: Vec<usize> = (1..=axis).chain([0]).chain(axis + 1..sum.shape().rank()).collect();
+    transpose(&sum, &back)
+}
+
+/// The slices of `dy` that `segment_ids` name, and zeros for negative ones, whose slices of `x` were dropped.
+fn gather_known(dy: &Tensor, segment_ids: &Tensor, x: &Tensor) -> Result<Tensor> {
+    let zero = zeros_like(segment_ids)?;
+    let gathered = gather(dy, &maximum(segment_ids, &zero)?, 0)?;
+    let mut known = greater_equal(segment_ids, &zero)?;
+    for _ in segment_ids.shape().rank()..x.shape().rank() {
+        known = expand_dims(&known, -1)?;
+    }
+    where_(&known, &gathered, &zeros_like(&gathered)?)
 }
 
 fn element_count(from: &Shape, to: &Shape) -> crate::core::Error {
@@ -482,11 +508,11 @@ pub fn gather(x: &Tensor, indices: &Tensor, axis: isize) -> Result<Tensor> {
     array(ArrayOp::GatherV2 { axis }, "GatherV2", &[x, indices])
 }
 
-/// For each number below `segments` the sum of those slices of `x` that carry it. TensorFlow:
-/// `tf.unsorted_segment_sum`.
+/// For each number below `segments` the sum of those slices of `x` that carry it; a negative number drops its slice.
+/// TensorFlow: `tf.unsorted_segment_sum`.
 ///
 /// # Errors
-/// `GRAPH004` for the dtypes.
+/// `GRAPH004` for the dtypes. A number outside fails when it is run.
 pub fn unsorted_segment_sum(x: &Tensor, segment_ids: &Tensor, segments: usize) -> Result<Tensor> {
     array(ArrayOp::UnsortedSegmentSum { segments }, "UnsortedSegmentSum", &[x, segment_ids])
 }

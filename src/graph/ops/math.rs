@@ -404,8 +404,10 @@ pub fn clip_by_global_norm(tensors: &[Tensor], clip_norm: f64) -> Result<(Vec<Te
     let clipped = graph.name_scope("clip_by_global_norm", || -> Result<Vec<Tensor>> {
         let one = graph.number_like("Const", 1.0, &norm)?;
         let limit = graph.number_like("clip_norm", clip_norm, &norm)?;
-        // clip_norm · min(1 / norm, 1 / clip_norm), TensorFlow's order of operations; NaN when the norm is infinite.
+        // clip_norm · min(1 / norm, 1 / clip_norm), TensorFlow's order of operations.
         let scale = multiply(&limit, &minimum(&divide(&one, &norm)?, &divide(&one, &limit)?)?)?;
+        // 0, and NaN for an infinite norm, so that no tensor passes as clipped.
+        let scale = add(&scale, &subtract(&norm, &norm)?)?;
         tensors.iter().map(|tensor| multiply(tensor, &scale)).collect()
     })?;
     Ok((clipped, norm))

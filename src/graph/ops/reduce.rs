@@ -1,8 +1,8 @@
 //! Reductions over dimensions.
 
 use super::{
-    Backward, Gradients, Op, Outputs, Signature, broadcast_like, cast, div_no_nan, divide, equal, multiply,
-    require_floating, require_number, resolve_axis, size, where_, zeros_like,
+    Backward, Gradients, Op, Outputs, Signature, broadcast_like, cast, divide, equal, fill_like, multiply,
+    require_floating, require_number, resolve_axis, size, subtract, where_, zeros_like,
 };
 use crate::core::{DType, Result, Shape};
 use crate::graph::{GraphError, Tensor};
@@ -87,11 +87,15 @@ pub(super) fn gradient(reduction: Reduction, axes: &[usize], node: &Backward<'_>
             multiply(&divide(&indicators, &number)?, &spread(dy)?)?
         }
         Reduction::Prod => {
-            let zero = node.graph.number_like("Equal/y", 0.0, &x)?;
-            let has_zero = equal(&x, &zero)?;
-            let quotient = div_no_nan(&spread(&multiply(dy, &node.output(0))?)?, &x)?;
-            // A zero factor's own derivative would need the product of the others.
-            where_(&has_zero, &zeros_like(&x)?, &quotient)?
+            // A factor's derivative is the product of the others, which is 0 if one of them is.
+            let zeros = zeros_like(&x)?;
+            let is_zero = equal(&x, &zeros)?;
+            let factors = where_(&is_zero, &fill_like(&x, 1.0)?, &x)?;
+            let product = reduce_axes(Reduction::Prod, &factors, axes)?;
+            let number_of_zeros = cast(&is_zero, x.dtype())?;
+            let zeros_among_others = subtract(&spread(&sum_axes(&number_of_zeros, axes)?)?, &number_of_zeros)?;
+            let quotient = divide(&spread(&multiply(dy, &product)?)?, &factors)?;
+            where_(&equal(&zeros_among_others, &zeros)?, &quotient, &zeros)?
         }
         Reduction::All | Reduction::Any => unreachable!("handled above"),
     })])
@@ -123,8 +127,12 @@ fn reduce(reduction: Reduction, x: &Tensor, axes: &[isize], keep_dims: bool) -> 
 }
 
 pub(super) fn sum_axes(x: &Tensor, axes: &[usize]) -> Result<Tensor> {
-    let op = Op::Reduce { reduction: Reduction::Sum, axes: axes.to_vec(), keep_dims: false };
-    x.graph.add(op, "Sum", &[x])
+    reduce_axes(Reduction::Sum, x, axes)
+}
+
+fn reduce_axes(reduction: Reduction, x: &Tensor, axes: &[usize]) -> Result<Tensor> {
+    let op = Op::Reduce { reduction, axes: axes.to_vec(), keep_dims: false };
+    x.graph.add(op, reduction.type_name(), &[x])
 }
 
 macro_rules! reductions {
@@ -150,7 +158,7 @@ reductions! {
     reduce_max => Max;
     /// The smallest element; equal ones share the gradient. TensorFlow: `tf.reduce_min`.
     reduce_min => Min;
-    /// The product; no gradient reaches a factor of 0. TensorFlow: `tf.reduce_prod`.
+    /// The product. TensorFlow: `tf.reduce_prod`.
     reduce_prod => Prod;
     /// Whether all are true. TensorFlow: `tf.reduce_all`.
     reduce_all => All;
@@ -160,13 +168,17 @@ reductions! {
 
 pub(super) fn infer_argmax(axis: usize, inputs: &[Signature<'_>]) -> Result<Outputs> {
     require_number("ArgMax", inputs[0])?;
+    if inputs[0].shape.size(axis) == Some(0) {
+        let (found, expected) = (inputs[0].shape.clone(), format!("at least one element in dimension {axis}"));
+        return Err(GraphError::Shape { op: "ArgMax".to_string(), found, expected }.into());
+    }
     Ok(vec![(DType::Int64, reduced(inputs[0].shape, &[axis], false))])
 }
 
 /// The index of the largest element along `axis`, the lowest one of equals; int64. TensorFlow: `tf.argmax`.
 ///
 /// # Errors
-/// `GRAPH004` for the dtype, `GRAPH006` for a dimension that is not there.
+/// `GRAPH002` where that dimension is empty, `GRAPH004` for the dtype, `GRAPH006` for a dimension that is not there.
 pub fn argmax(x: &Tensor, axis: isize) -> Result<Tensor> {
     let axis = resolve_axis("ArgMax", axis, x.shape().rank())?;
     x.graph.add(Op::ArgMax { axis }, "ArgMax", &[x])

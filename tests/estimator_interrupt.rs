@@ -1,0 +1,46 @@
+//! A user's interrupt ends a training well. The flag belongs to the process, and so this story has one of its own.
+
+mod common;
+
+use common::{checkpoints, endless, in_time, model, plain_model};
+use tpulab as tf;
+use tpulab::estimator::{RunContext, RunValues};
+use tpulab::notebook::StopFlag;
+use tpulab::prelude::*;
+
+/// Interrupts at a step, as a user would.
+struct Interrupt(u64);
+
+impl SessionRunHook for Interrupt {
+    fn after_run(&mut self, context: &mut RunContext, _values: &RunValues<'_>) -> Result<()> {
+        if context.global_step >= self.0 {
+            StopFlag::process().request_stop();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_training_and_leaves_a_checkpoint() -> Result<()> {
+    in_time(|| {
+        let classifier = Estimator::new(plain_model).build()?;
+        let report = classifier.train_with_hooks(|| endless(64), Steps(1000), &mut [Box::new(Interrupt(7))])?;
+        assert_eq!(report.global_step(), 7);
+        assert_eq!(checkpoints(classifier.model_dir()), [0, 7]);
+        StopFlag::process().clear();
+
+        let config = tf::tpu::RunConfig::new().tpu_config(TpuConfig::new().iterations_per_loop(5));
+        let on_tpu = TpuEstimator::new(model).config(config).train_batch_size(64).build()?;
+        let input_fn = |params: &Params| endless(params.batch_size());
+        let report = on_tpu.train_with_hooks(input_fn, Steps(1000), &mut [Box::new(Interrupt(7))])?;
+        assert_eq!(report.global_step(), 10);
+        assert_eq!(checkpoints(on_tpu.model_dir()), [0, 10]);
+
+        // Raised before it begins: no step, and no error.
+        let report = on_tpu.train(input_fn, Steps(1000))?;
+        assert_eq!((report.steps(), report.global_step()), (0, 10));
+        StopFlag::process().clear();
+        assert_eq!(on_tpu.train(input_fn, Steps(5))?.global_step(), 15, "and it can go on");
+        Ok(())
+    })
+}
