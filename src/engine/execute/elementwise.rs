@@ -20,7 +20,6 @@ pub(crate) mod num {
                 $(fn $method(self) -> Self;)*
                 fn powf(self, exponent: Self) -> Self;
                 fn signum_or_zero(self) -> Self;
-                fn is_nan(self) -> bool;
             }
             real!(@impl f32, $($method),*);
             real!(@impl f64, $($method),*);
@@ -30,8 +29,6 @@ pub(crate) mod num {
                 $(#[inline(always)] fn $method(self) -> Self { <$type>::$method(self) })*
                 #[inline(always)]
                 fn powf(self, exponent: Self) -> Self { <$type>::powf(self, exponent) }
-                #[inline(always)]
-                fn is_nan(self) -> bool { <$type>::is_nan(self) }
                 #[inline(always)]
                 fn signum_or_zero(self) -> Self {
                     if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { self }
