@@ -57,7 +57,8 @@ def passes(path, write):
     if not problems:
         print(f"{path}: {sum_of_checks(notebook).group()}")
         if write:
-            number_cells(notebook)
+            notebook.metadata = nbformat.read(path, as_version=4).metadata
+            tidy(notebook)
             nbformat.write(notebook, path)
     return not problems
 
@@ -89,13 +90,19 @@ def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def number_cells(notebook):
-    """Counts from 1, as other kernels do; the stock kernel starts at 2."""
+def tidy(notebook):
+    """Joins each cell's lines, of which the stock kernel makes one output each, and counts cells from 1, not from 2."""
     for number, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = number
+        outputs = []
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = number
+            if outputs and output.output_type == outputs[-1].output_type == "stream":
+                outputs[-1].text += output.text
+            else:
+                outputs.append(output)
+        cell.outputs = outputs
 
 
 if __name__ == "__main__":
