@@ -1,274 +1,285 @@
-//! Training the iris classifier follows TensorFlow's trajectories: gradients, losses, variables, slots, evaluation.
+//! Training through the estimators follows TensorFlow's trajectories: gradients, losses, variables, slots, evaluation,
+//! predictions.
 //!
-//! Each file of `golden` holds one run: initial variables, batches in file order, what TensorFlow computed. Tolerances
-//! come from replays of the same runs in NumPy, in float32 and float64 and in several orders of summation.
+//! Each file of `golden` holds one run, and is replayed by an `Estimator`, by a `TpuEstimator` without a TPU, and on
+//! eight cores where they can share its batches. Tolerances come from replays of the same runs in NumPy, in float32 and
+//! float64 and in several orders of summation.
 
-use serde_json::Value;
-use tpulab as tf;
-use tpulab::engine::{Executor, ExecutorOptions, PlanId, Precision, Request};
-use tpulab::feature_column::{FeatureColumn, input_layer, numeric_column};
+#[path = "../examples/replay_golden/replay/mod.rs"]
+mod replay;
+
+use replay::{Golden, Replay, Runner};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use tpulab::losses::Reduction;
+use tpulab::notebook::logging::{self, Level};
 use tpulab::prelude::*;
-use tpulab::train::{
-    AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, MomentumOptimizer, Optimizer,
-    RmsPropOptimizer,
-};
 
-#[test]
-fn adagrad_with_batches_of_128() -> Result<()> {
-    follow("adagrad_128")
-}
+/// One test for each file, and the list of these files.
+macro_rules! follows {
+    ($($name:ident),* $(,)?) => {
+        const FOLLOWED: &[&str] = &[$(stringify!($name)),*];
 
-#[test]
-fn adagrad_with_batches_that_span_epochs() -> Result<()> {
-    follow("adagrad_50_tail")
-}
-
-#[test]
-fn adagrad_with_a_short_last_batch() -> Result<()> {
-    follow("adagrad_50_short_batches")
-}
-
-#[test]
-fn adam_with_tanh() -> Result<()> {
-    follow("adam_128_tanh")
-}
-
-#[test]
-fn follow_the_regularized_leader() -> Result<()> {
-    follow("ftrl_128")
-}
-
-#[test]
-fn momentum_with_batches_of_64() -> Result<()> {
-    follow("momentum_64")
-}
-
-#[test]
-fn rms_prop_with_batches_of_32() -> Result<()> {
-    follow("rmsprop_32")
-}
-
-#[test]
-fn gradient_descent_with_batches_of_128() -> Result<()> {
-    follow("sgd_128")
-}
-
-#[test]
-fn float64_follows_for_a_thousand_steps() -> Result<()> {
-    let golden = read("iris_f64_full_vs_8x16");
-    let model = Model::build(&["relu"; 2], Box::new(AdagradOptimizer::new(0.1)))?;
-    let mut run = Run::new(&model, Precision::Float64)?;
-    for (layer, (inputs, outputs)) in [(4, 10), (10, 10), (10, 3)].into_iter().enumerate() {
-        let limit = (6.0 / (inputs + outputs) as f64).sqrt();
-        let element = |row: usize, column: usize| limit * ((1 + 7 * row + 3 * column + 11 * layer) as f64).sin();
-        let kernel = (0..inputs * outputs).map(|index| element(index / outputs, index % outputs)).collect();
-        run.executor.store_mut().set(&layer_name(layer, "kernel"), &Array::from_vec(&[inputs, outputs], kernel)?)?;
-    }
-    let rows = rows("iris_training.csv");
-    for step in 1..=1000 {
-        let batch = (0..128).map(|row| rows[(128 * (step - 1) + row) % rows.len()]).collect::<Vec<_>>();
-        let loss = run.train(&batch)?;
-        if let Some(expected) = golden["full_float64"]["loss"][step.to_string()].as_f64() {
-            assert!((loss - expected).abs() < 1e-12, "step {step}: {loss} is not {expected}");
-        }
-    }
-    Ok(())
-}
-
-/// One iris: features in the order of their names, and the class.
-type Row = ([f64; 4], i32);
-
-const FEATURES: [&str; 4] = ["PetalLength", "PetalWidth", "SepalLength", "SepalWidth"];
-
-struct Model {
-    graph: Graph,
-    feeds: Vec<Tensor>,
-    loss: Tensor,
-    accuracy: tf::metrics::Metric,
-    gradients: Vec<(String, Tensor)>,
-    train_op: Operation,
-}
-
-impl Model {
-    fn build(activations: &[&str], optimizer: Box<dyn Optimizer>) -> Result<Model> {
-        let graph = Graph::new();
-        let mut features = Tensors::empty(&graph);
-        let mut feeds = Vec::new();
-        for name in FEATURES {
-            feeds.push(graph.placeholder(name, DType::Float32, Shape::new(&[None])));
-            features.insert(name, feeds[feeds.len() - 1].clone());
-        }
-        let labels = graph.placeholder("labels", DType::Int32, Shape::new(&[None]));
-        let columns: Vec<FeatureColumn> = FEATURES.into_iter().rev().map(numeric_column).collect();
-        let mut net = input_layer(&features, &columns)?;
-        for activation in activations {
-            let activation = if *activation == "tanh" { tf::nn::tanh } else { tf::nn::relu };
-            net = tf::layers::dense(&net, 10, Some(activation))?;
-        }
-        let logits = tf::layers::dense(&net, 3, None)?;
-        let loss = tf::losses::sparse_softmax_cross_entropy(&labels, &logits)?;
-        let accuracy = tf::metrics::accuracy(&labels, &tf::argmax(&logits, 1)?)?;
-        let pairs = optimizer.compute_gradients(&loss, None)?;
-        let train_op = optimizer.apply_gradients(&pairs, Some(&graph.global_step()))?;
-        let named = |(gradient, variable): (Option<Tensor>, Variable)| Some((variable.name(), gradient?));
-        let gradients = pairs.into_iter().filter_map(named).collect();
-        feeds.push(labels);
-        Ok(Model { graph, feeds, loss, accuracy, gradients, train_op })
-    }
-}
-
-struct Run {
-    executor: Executor,
-    train: PlanId,
-    gradients: PlanId,
-    evaluate: PlanId,
-    /// The type of the features that the executor takes.
-    dtype: DType,
-}
-
-impl Run {
-    fn new(model: &Model, precision: Precision) -> Result<Run> {
-        let mut executor = Executor::new(&model.graph, ExecutorOptions { precision, ..ExecutorOptions::default() })?;
-        let mut prepare = |fetches: Vec<Tensor>, targets: Vec<Operation>| {
-            executor.prepare(&Request { feeds: model.feeds.clone(), fetches, targets, ..Request::default() })
-        };
-        let train = prepare(vec![model.loss.clone()], vec![model.train_op.clone()])?;
-        let gradients = prepare(model.gradients.iter().map(|(_, gradient)| gradient.clone()).collect(), vec![])?;
-        let evaluate = prepare(vec![model.loss.clone(), model.accuracy.update.clone()], vec![])?;
-        let dtype = if precision == Precision::Float64 { DType::Float64 } else { DType::Float32 };
-        Ok(Run { executor, train, gradients, evaluate, dtype })
-    }
-
-    fn run(&mut self, plan: PlanId, batch: &[Row]) -> Result<()> {
-        let mut feed = Vec::new();
-        for feature in 0..FEATURES.len() {
-            let column: Vec<f64> = batch.iter().map(|(features, _)| features[feature]).collect();
-            feed.push(Array::from(column).cast(self.dtype)?);
-        }
-        feed.push(Array::from(batch.iter().map(|(_, label)| *label).collect::<Vec<i32>>()));
-        self.executor.run(plan, feed.as_slice())
-    }
-
-    /// One training step; gives the loss before it.
-    fn train(&mut self, batch: &[Row]) -> Result<f64> {
-        self.run(self.train, batch)?;
-        Ok(self.executor.scalar(self.train, 0, 0))
-    }
-}
-
-/// Trains as the file says and compares all that it holds.
-fn follow(name: &str) -> Result<()> {
-    let golden = read(name);
-    let activation = golden["activation"].as_str().expect("a name");
-    let model = Model::build(&[activation; 2], optimizer(&golden["optimizer"]))?;
-    let mut run = Run::new(&model, Precision::Float32)?;
-    for (variable, value) in golden["initial"].as_object().expect("variables by name") {
-        run.executor.store_mut().set(variable, &array(value))?;
-    }
-    let rows = rows("iris_training.csv");
-    let batch_size = golden["batch_size"].as_u64().expect("a number") as usize;
-    let repeats_before = golden["batch_before_repeat"] != true;
-    let batch = |step: usize| -> Vec<Row> {
-        if repeats_before {
-            return (0..batch_size).map(|row| rows[(step * batch_size + row) % rows.len()]).collect();
-        }
-        let batches: Vec<&[Row]> = rows.chunks(batch_size).collect();
-        batches[step % batches.len()].to_vec()
+        $(#[test]
+        fn $name() -> Result<()> {
+            follow(stringify!($name))
+        })*
     };
-
-    run.run(run.gradients, &batch(0))?;
-    for (index, (variable, _)) in model.gradients.iter().enumerate() {
-        let found = run.executor.output(run.gradients, index, 0);
-        assert_close(variable, &found, &golden["gradients_step0"][variable], 3e-6, 0.0);
-    }
-    for (step, expected) in golden["losses"].as_array().expect("a list").iter().enumerate() {
-        let (loss, expected) = (run.train(&batch(step))?, expected.as_f64().expect("a number"));
-        let tolerance = if step < 50 { 2e-6 } else { 2e-4 };
-        assert!((loss - expected).abs() <= tolerance * expected, "{name}, step {step}: {loss} is not {expected}");
-    }
-    for (variable, value) in golden["final_variables"].as_object().expect("variables by name") {
-        // Adam's default epsilon amplifies the rounding of gradients near 0.
-        let tolerance = if name == "adam_128_tanh" && !variable.contains("Adam") { 4e-3 } else { 1e-5 };
-        assert_close(variable, &run.executor.store().get(variable)?, value, tolerance, 1.0);
-    }
-    evaluate(&mut run, &golden["evaluate"])
 }
 
-/// The mean of the batches' losses, and the accuracy of all rows.
-fn evaluate(run: &mut Run, golden: &Value) -> Result<()> {
-    let rows = rows("iris_test.csv");
-    let batch_size = golden["batch_size"].as_u64().map_or(rows.len(), |size| size as usize);
-    let (mut losses, mut accuracy) = (Vec::new(), 0.0);
-    for batch in rows.chunks(batch_size) {
-        run.run(run.evaluate, batch)?;
-        losses.push(run.executor.scalar(run.evaluate, 0, 0));
-        accuracy = run.executor.scalar(run.evaluate, 1, 0);
+follows!(
+    adagrad_128,
+    adagrad_50_short_batches,
+    adagrad_50_tail,
+    adam_128_tanh,
+    ftrl_128,
+    momentum_64,
+    rmsprop_32,
+    sgd_128,
+);
+
+#[test]
+fn every_file_is_followed() {
+    let followed: BTreeSet<String> =
+        FOLLOWED.iter().chain(&["iris_f64_full_vs_8x16"]).map(|name| format!("{name}.json")).collect();
+    let names = std::fs::read_dir(path("")).expect("the folder").map(|entry| {
+        let name = entry.expect("a file").file_name();
+        name.to_string_lossy().into_owned()
+    });
+    assert_eq!(names.filter(|name| name.ends_with(".json")).collect::<BTreeSet<String>>(), followed);
+}
+
+#[test]
+fn float64_on_one_core_is_exact() -> Result<()> {
+    follow_float64("full_float64", Runner::Estimator, Reduction::Mean)
+}
+
+#[test]
+fn float64_mean_over_eight_cores_is_exact() -> Result<()> {
+    follow_float64("mean_float64", Runner::Tpu, Reduction::Mean)
+}
+
+#[test]
+fn float64_sum_over_eight_cores_is_exact() -> Result<()> {
+    follow_float64("sum_float64", Runner::Tpu, Reduction::Sum)
+}
+
+#[test]
+fn float32_stays_near_float64() -> Result<()> {
+    let cases = [
+        ("full_float32", Runner::Estimator, Reduction::Mean),
+        ("mean_float32", Runner::Tpu, Reduction::Mean),
+        ("sum_float32", Runner::Tpu, Reduction::Sum),
+    ];
+    for (column, runner, reduction) in cases {
+        let golden = &read("iris_f64_full_vs_8x16")[column];
+        let replayed = sine_run(runner, Precision::Float32, reduction)?;
+        for step in [1usize, 2, 10, 100, 500, 1000] {
+            let (found, expected) = (&replayed["losses"][step - 1], &golden["loss"][step.to_string()]);
+            let tolerance = if step <= 100 { 2e-6 } else { 1e-5 };
+            assert_close(&format!("{column}, step {step}"), found, expected, |_| tolerance);
+        }
     }
-    let loss = losses.iter().sum::<f64>() / losses.len() as f64;
-    let expected = golden["loss"].as_f64().expect("a number");
-    // As far as the trained variables may be off.
-    assert!((loss - expected).abs() <= 1e-3 * expected, "{loss} is not {expected}");
-    assert!((accuracy - golden["accuracy"].as_f64().expect("a number")).abs() < 1e-6);
     Ok(())
 }
 
-fn optimizer(golden: &Value) -> Box<dyn Optimizer> {
-    let learning_rate = golden["learning_rate"].as_f64().expect("a number");
-    match golden["name"].as_str().expect("a name") {
-        "Adagrad" => Box::new(AdagradOptimizer::new(learning_rate)),
-        "Adam" => Box::new(AdamOptimizer::new(learning_rate)),
-        "Ftrl" => Box::new(FtrlOptimizer::new(learning_rate)),
-        "Momentum" => Box::new(MomentumOptimizer::new(learning_rate, golden["momentum"].as_f64().expect("a number"))),
-        "RMSProp" => Box::new(RmsPropOptimizer::new(learning_rate)),
-        "GradientDescent" => Box::new(GradientDescentOptimizer::new(learning_rate)),
-        other => panic!("no optimizer {other}"),
+#[test]
+fn what_is_no_golden_file_is_refused() {
+    let refusal = |path: &str| Golden::read(path).unwrap_err().to_string();
+    assert!(refusal("nowhere.json").starts_with("GOLD002: nowhere.json: "));
+    assert!(refusal(&path("README.md")).contains("README.md: no JSON: "));
+    assert!(
+        refusal(&path("iris_f64_full_vs_8x16.json")).contains("no field `feature_order`; expected a list of names")
+    );
+}
+
+#[test]
+fn fields_that_make_no_sense_are_refused() {
+    let cases = [
+        ("/shuffle", json!(true), "GOLD005: unknown field `shuffle`"),
+        (
+            "/optimizer/warmup",
+            json!(5),
+            "GOLD005: unknown field `optimizer.warmup`; known here are name, learning_rate",
+        ),
+        ("/optimizer/name", json!("Lion"), "GOLD004: field `optimizer.name` is Lion; expected GradientDescent"),
+        ("/optimizer/learning_rate", json!("fast"), "GOLD004: field `optimizer.learning_rate` is \"fast\"; expected a"),
+        ("/activation", json!("step"), "GOLD004: field `activation` is \"step\"; expected relu, tanh"),
+        ("/batch_size", json!(-1), "GOLD004: field `batch_size` is -1; expected a whole number"),
+        ("/steps", Value::Null, "GOLD003: no field `steps`; expected a whole number"),
+        ("/initial", json!({}), "GOLD003: no field `initial.dense/kernel`; expected numbers of shape [4, 10]"),
+        ("/initial/dense_3", json!(1), "GOLD005: unknown field `initial.dense_3`"),
+        ("/hidden_units", json!([10, 20]), "GOLD004: field `initial.dense_1/kernel` is [[-0.4779"),
+        ("/evaluate/batch_size", json!(0), "GOLD004: field `evaluate.batch_size` is 0; expected 1 or more"),
+    ];
+    for (place, value, expected) in cases {
+        let mut golden = read("sgd_128");
+        let (parent, field) = place.rsplit_once('/').expect("a path");
+        golden.pointer_mut(parent).expect(parent)[field] = value;
+        let error = Golden::from_json(golden).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{place}: {error}");
     }
 }
 
-fn layer_name(layer: usize, variable: &str) -> String {
-    if layer == 0 { format!("dense/{variable}") } else { format!("dense_{layer}/{variable}") }
-}
-
-fn assert_close(name: &str, found: &Array, expected: &Value, tolerance: f64, at_least: f64) {
-    let expected = array(expected);
-    assert_eq!(found.shape(), expected.shape(), "{name}");
-    let (found, expected) = (found.to_f64_vec().expect("numbers"), expected.to_f64_vec().expect("numbers"));
-    let largest = expected.iter().fold(at_least, |largest, value| largest.max(value.abs()));
-    for (found, expected) in found.iter().zip(&expected) {
-        assert!((found - expected).abs() <= tolerance * largest, "{name}: {found} is not {expected}");
+#[test]
+fn what_the_estimators_refuse_is_an_error() -> Result<()> {
+    let cases = [
+        ("batch_size", json!(50), Runner::Tpu, "TPU012"),
+        ("batch_size", json!(0), Runner::Estimator, "DATA004"),
+        ("steps", json!(0), Runner::Estimator, "RUN001"),
+        ("feature_order", json!(["Petals", "PetalWidth", "SepalLength", "SepalWidth"]), Runner::TpuCpu, "FEATURE003"),
+    ];
+    for (field, value, runner, code) in cases {
+        let mut golden = read("sgd_128");
+        golden[field] = value;
+        let error = Replay::new(Golden::from_json(golden)?, runner).run().unwrap_err();
+        assert_eq!(error.code(), code, "{field}: {error}");
     }
+    assert_eq!(Runner::from_name("gpu").unwrap_err().code(), "GOLD001");
+    Ok(())
 }
 
-fn read(name: &str) -> Value {
-    let path = format!("{}/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).expect("a golden file")).expect("JSON")
-}
-
-/// Nested lists of numbers as an array.
-fn array(value: &Value) -> Array {
-    fn collect(value: &Value, shape: &mut Vec<usize>, depth: usize, elements: &mut Vec<f64>) {
-        match value.as_array() {
-            None => elements.push(value.as_f64().expect("a number")),
-            Some(list) => {
-                if shape.len() == depth {
-                    shape.push(list.len());
-                }
-                list.iter().for_each(|item| collect(item, shape, depth + 1, elements));
+/// Replays the file as every runner that can, and compares all that it holds.
+fn follow(name: &str) -> Result<()> {
+    logging::set_verbosity(Level::Error);
+    let golden = read(name);
+    let shared = golden["shards"].is_u64();
+    let runners = [Runner::Estimator, Runner::TpuCpu, Runner::Tpu];
+    for runner in runners.into_iter().filter(|runner| shared || *runner != Runner::Tpu) {
+        let replayed = Replay::new(Golden::read(&path(&format!("{name}.json")))?, runner).run()?;
+        let place = |what: &str| format!("{name} as {runner:?}, {what}");
+        for (variable, gradient) in object(&golden["gradients_step0"]) {
+            let found = &replayed["gradients_step0"][variable];
+            assert_close(&place(variable), found, gradient, |largest| 3e-6 * largest);
+        }
+        let (found, expected) = (list(&replayed["losses"]), list(&golden["losses"]));
+        assert_eq!(found.len(), expected.len(), "{}", place("losses"));
+        for (step, (found, expected)) in found.iter().zip(expected).enumerate() {
+            let tolerance = if step < 50 { 2e-6 } else { 2e-4 };
+            assert_close(&place(&format!("step {step}")), found, expected, |loss| tolerance * loss);
+        }
+        if runner == Runner::Tpu {
+            let (found, expected) = (&replayed["shard_losses_step0"], &golden["shard_losses_step0"]);
+            assert_close(&place("shard losses"), found, expected, |loss| 2e-6 * loss);
+        }
+        let (found, expected) = (object(&replayed["final_variables"]), object(&golden["final_variables"]));
+        assert!(found.keys().eq(expected.keys()), "{}: {:?}", place("variables"), found.keys());
+        // Adam's default epsilon amplifies the rounding of gradients near 0, in variables and what they give.
+        let adam = name == "adam_128_tanh";
+        for (variable, value) in expected {
+            let tolerance = if adam && !variable.contains("Adam") { 4e-3 } else { 1e-5 };
+            assert_close(&place(variable), &found[variable], value, |largest| tolerance * largest.max(1.0));
+        }
+        for part in ["evaluate", "predict"] {
+            let results = golden[part].as_object().into_iter().flatten();
+            for (key, expected) in results.filter(|(_, value)| value.is_number() || value.is_array()) {
+                let found = &replayed[part][key];
+                assert_close(&place(key), found, expected, |largest| 1e-3 * largest.max(1.0));
             }
         }
     }
-    let (mut shape, mut elements) = (Vec::new(), Vec::new());
-    collect(value, &mut shape, 0, &mut elements);
-    Array::from_vec(&shape, elements).expect("a full array")
+    Ok(())
 }
 
-/// The rows of a file whose columns are SepalLength, SepalWidth, PetalLength, PetalWidth, Species.
-fn rows(file: &str) -> Vec<Row> {
-    let path = format!("{}/tests/golden/{file}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("a data file");
-    let row = |line: &str| {
-        let numbers: Vec<f64> = line.split(',').map(|field| field.parse().expect("a number")).collect();
-        ([numbers[2], numbers[3], numbers[0], numbers[1]], numbers[4] as i32)
+/// Compares a run in float64 with the part of the float64 file called `column`.
+fn follow_float64(column: &str, runner: Runner, reduction: Reduction) -> Result<()> {
+    let golden = &read("iris_f64_full_vs_8x16")[column];
+    let replayed = sine_run(runner, Precision::Float64, reduction)?;
+    let exact = |what: &str, found: &Value, expected: &Value| {
+        assert_close(&format!("{column}, {what}"), found, expected, |_| 1e-12);
     };
-    text.lines().skip(1).map(row).collect()
+    for step in [1usize, 2, 10, 100, 500, 1000] {
+        exact(&format!("step {step}"), &replayed["losses"][step - 1], &golden["loss"][step.to_string()]);
+    }
+    if runner == Runner::Tpu {
+        exact("shard losses", &replayed["shard_losses_step0"], &golden["shard_losses_step1"]);
+    }
+    let norms: Vec<f64> = variable_names().map(|name| norm(&replayed["gradients_step0"][name])).collect();
+    exact("gradients", &json!(norms), &golden["grad_l2_step1"]);
+    exact("gradient", &replayed["gradients_step0"]["dense_2/bias"], &golden["grad_bias_logits_step1"]);
+    let norms: Vec<f64> = variable_names().map(|name| norm(&replayed["final_variables"][name])).collect();
+    exact("variables", &json!(norms), &golden["final_w_l2"]);
+    exact("accuracy", &replayed["evaluate"]["accuracy"], &golden["test_accuracy"]);
+    exact("test loss", &replayed["evaluate"]["loss"], &golden["test_loss"]);
+    exact("probabilities", &replayed["predict"]["probabilities"], &golden["pred_probs"]);
+    Ok(())
+}
+
+/// A thousand steps of Adagrad from kernels made of sines.
+fn sine_run(runner: Runner, precision: Precision, reduction: Reduction) -> Result<Value> {
+    logging::set_verbosity(Level::Error);
+    let mut initial = json!({});
+    for (layer, (inputs, outputs)) in [(4, 10), (10, 10), (10, 3)].into_iter().enumerate() {
+        let limit = (6.0 / (inputs + outputs) as f64).sqrt();
+        let element = |row: usize, column: usize| limit * ((1 + 7 * row + 3 * column + 11 * layer) as f64).sin();
+        let row = |row| (0..outputs).map(|column| element(row, column)).collect::<Vec<f64>>();
+        let scope = if layer == 0 { "dense".to_string() } else { format!("dense_{layer}") };
+        initial[format!("{scope}/kernel")] = json!((0..inputs).map(row).collect::<Vec<_>>());
+        initial[format!("{scope}/bias")] = json!(vec![0.0; outputs]);
+    }
+    let golden = json!({
+        "feature_order": ["PetalLength", "PetalWidth", "SepalLength", "SepalWidth"],
+        "hidden_units": [10, 10],
+        "activation": "relu",
+        "n_classes": 3,
+        "optimizer": {"name": "Adagrad", "learning_rate": 0.1},
+        "batch_size": 128,
+        "steps": 1000,
+        "initial": initial,
+    });
+    let mut replay = Replay::new(Golden::from_json(golden)?, runner);
+    (replay.precision, replay.reduction) = (precision, reduction);
+    replay.run()
+}
+
+/// The trained variables, from the first layer to the last.
+fn variable_names() -> impl Iterator<Item = &'static str> {
+    ["dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias", "dense_2/kernel", "dense_2/bias"].into_iter()
+}
+
+fn norm(value: &Value) -> f64 {
+    numbers(value).iter().map(|number| number * number).sum::<f64>().sqrt()
+}
+
+/// Compares numbers one by one; `tolerance` is told the largest expected one.
+fn assert_close(name: &str, found: &Value, expected: &Value, tolerance: impl Fn(f64) -> f64) {
+    assert_eq!(shape(found), shape(expected), "{name}");
+    let (found, expected) = (numbers(found), numbers(expected));
+    let tolerance = tolerance(expected.iter().fold(0.0, |largest, value| value.abs().max(largest)));
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - expected).abs() <= tolerance, "{name}: {found} is not {expected}");
+    }
+}
+
+/// The sizes of nested lists.
+fn shape(value: &Value) -> Vec<usize> {
+    match value.as_array() {
+        Some(list) => std::iter::once(list.len()).chain(list.first().map(shape).unwrap_or_default()).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// All numbers of nested lists, in their order.
+fn numbers(value: &Value) -> Vec<f64> {
+    match value.as_array() {
+        Some(list) => list.iter().flat_map(numbers).collect(),
+        None => vec![value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))],
+    }
+}
+
+fn object(value: &Value) -> &serde_json::Map<String, Value> {
+    value.as_object().expect("an object")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+fn read(name: &str) -> Value {
+    let text = std::fs::read_to_string(path(&format!("{name}.json"))).expect("a golden file");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn path(name: &str) -> String {
+    format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))
 }

@@ -5,6 +5,7 @@
 mod replay;
 
 use replay::{Golden, GoldenError, Replay, Runner};
+use std::io::Write;
 use tpulab::notebook::logging::{self, Level};
 use tpulab::prelude::*;
 
@@ -13,7 +14,8 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (path, runner) = read_arguments(&arguments)?;
     let replayed = Replay::new(Golden::read(&path)?, runner).run()?;
-    println!("{replayed:#}");
+    // Who closes the pipe has seen enough.
+    let _ = writeln!(std::io::stdout(), "{replayed:#}");
     Ok(())
 }
 

@@ -64,7 +64,7 @@ fn element(source: &Slices, rows: &[u32], sizes: &[usize], maps: &[Vec<MapFn>]) 
     let level = sizes.len();
     let mut batch = Batch::default();
     if maps[..level].iter().all(Vec::is_empty) {
-        gather(source, &Item { rows: rows.to_vec(), sizes: sizes.to_vec() }, &mut batch);
+        gather(source, &Item { rows: rows.to_vec(), sizes: sizes.to_vec(), ragged: false }, &mut batch);
     } else {
         let width = rows.len() / sizes[0];
         let parts = rows.chunks(width.max(1)).map(|rows| element(source, rows, &sizes[1..], maps));

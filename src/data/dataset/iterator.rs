@@ -42,7 +42,7 @@ impl DatasetIterator {
         if !self.advance() {
             return Ok(false);
         }
-        if self.item.sizes.iter().product::<usize>() != self.item.rows.len() {
+        if self.item.ragged {
             let problem = "elements of different sizes cannot be one batch".to_string();
             let help = "use `Remainder::Drop` for the inner batches";
             return Err(DataError::Dataset { method: "batch", problem, help }.into());
@@ -58,6 +58,7 @@ impl DatasetIterator {
     fn advance(&mut self) -> bool {
         self.item.rows.clear();
         self.item.sizes.clear();
+        self.item.ragged = false;
         let any = self.stream.next(&mut self.item);
         self.elements += u64::from(any);
         any

@@ -12,7 +12,7 @@ pub use position::Position;
 
 use super::{Column, DataError, Frame};
 use crate::core::{DType, Result, Shape};
-use rows::{Batched, Repeated, RowStream, Shuffled, Skipped, SourceRows, Taken};
+use rows::{Batched, Repeated, RowStream, Shuffled, ShuffledRows, Skipped, SourceRows, Taken};
 use std::fmt;
 use std::sync::Arc;
 
@@ -300,17 +300,24 @@ impl Dataset {
     /// The row numbers of the elements, in their order.
     fn row_stream(&self, seed: u64) -> Box<dyn RowStream> {
         let mut stream: Box<dyn RowStream> = Box::new(SourceRows::new(self.source.rows() as u32));
+        let mut of_rows = true;
         for (number, stage) in self.stages.iter().enumerate() {
             stream = match stage {
                 Stage::Shuffle { buffer, seed: own, reshuffle } => {
                     // Each shuffle of a pipeline draws from a stream of its own.
                     let key = own.unwrap_or(seed ^ (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-                    Box::new(Shuffled::new(stream, *buffer, key, *reshuffle))
+                    if of_rows {
+                        Box::new(ShuffledRows::new(stream, *buffer, key, *reshuffle))
+                    } else {
+                        Box::new(Shuffled::new(stream, *buffer, key, *reshuffle))
+                    }
                 }
                 Stage::Repeat(times) => Box::new(Repeated::new(stream, *times)),
                 Stage::Take(count) => Box::new(Taken::new(stream, *count)),
                 Stage::Skip(count) => Box::new(Skipped::new(stream, *count)),
-                Stage::Batch(size, remainder) => Box::new(Batched::new(stream, *size, *remainder)),
+                Stage::Batch(size, remainder) => {
+                    Box::new(Batched::new(stream, *size, *remainder, std::mem::take(&mut of_rows)))
+                }
                 Stage::Map(_) => stream,
             };
         }

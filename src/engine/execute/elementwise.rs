@@ -20,7 +20,6 @@ pub(crate) mod num {
                 $(fn $method(self) -> Self;)*
                 fn powf(self, exponent: Self) -> Self;
                 fn signum_or_zero(self) -> Self;
-                fn is_nan(self) -> bool;
             }
             real!(@impl f32, $($method),*);
             real!(@impl f64, $($method),*);
@@ -30,8 +29,6 @@ pub(crate) mod num {
                 $(#[inline(always)] fn $method(self) -> Self { <$type>::$method(self) })*
                 #[inline(always)]
                 fn powf(self, exponent: Self) -> Self { <$type>::powf(self, exponent) }
-                #[inline(always)]
-                fn is_nan(self) -> bool { <$type>::is_nan(self) }
                 #[inline(always)]
                 fn signum_or_zero(self) -> Self {
                     if self > 0.0 { 1.0 } else if self < 0.0 { -1.0 } else { self }
@@ -222,6 +219,7 @@ impl Context<'_> {
         });
     }
 
+    #[allow(clippy::bool_comparison, reason = "the same words stand for all element types")]
     pub(super) fn compare(&mut self, op: Compare, step: &Step) {
         if op == Compare::SelectV2 {
             return for_kind!(self.kind(step.outputs[0]), T => self.select::<T>(step));

@@ -82,6 +82,7 @@ impl Context<'_> {
         });
     }
 
+    #[allow(clippy::bool_comparison, reason = "the same words stand for all element types")]
     pub(super) fn argmax(&mut self, axis: usize, step: &Step) {
         let (input, output) = (step.inputs[0], step.outputs[0]);
         for_kind!(self.kind(input), T => self.write::<i64, _>(output, |out, inputs| {

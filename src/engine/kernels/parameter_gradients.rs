@@ -53,7 +53,7 @@ impl<T: Real> WeightGradients<'_, T> {
             let mut row = 0;
             macro_rules! tiles {
                 ($rows:literal) => {
-                    while row + $rows <= inner {
+                    while inner - row >= $rows {
                         let x = x.get(row..).unwrap_or_default();
                         let sums = outer_sums::<T, V, L, $rows>(x, dy, inner, columns);
                         for (out, sums) in out[row * columns..].chunks_mut(columns).zip(&sums) {

@@ -13,6 +13,7 @@ pub(crate) trait Real: LinalgScalar + PartialOrd + std::ops::Neg<Output = Self> 
     /// Replaces each lane by its natural logarithm, within 2 units in the last place.
     fn logarithms<V: Level, const L: usize>(lanes: &mut [Self; L]);
     fn negative_infinity() -> Self;
+    fn is_nan(self) -> bool;
 }
 
 impl Real for f32 {
@@ -35,6 +36,11 @@ impl Real for f32 {
     fn negative_infinity() -> f32 {
         f32::NEG_INFINITY
     }
+
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f32::is_nan(self)
+    }
 }
 
 impl Real for f64 {
@@ -56,5 +62,10 @@ impl Real for f64 {
     #[inline(always)]
     fn negative_infinity() -> f64 {
         f64::NEG_INFINITY
+    }
+
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
     }
 }

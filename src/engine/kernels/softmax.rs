@@ -86,7 +86,7 @@ impl<T: Real> Job<'_, T> {
             for column in &*columns {
                 for (largest, &logit) in largest.iter_mut().zip(column) {
                     // A NaN stays once it is there.
-                    *largest = if logit <= *largest || *largest != *largest { *largest } else { logit };
+                    *largest = if logit <= *largest || largest.is_nan() { *largest } else { logit };
                 }
             }
             let mut totals = [T::zero(); LANES];
