@@ -4,6 +4,7 @@ use super::bank::{Bank, Part, Slot, Stored, for_kind};
 use super::compile::Request;
 use super::error::EngineError;
 use super::execute::{Context, StreamKey};
+use super::pace::Pace;
 use super::plan::{Binding, FeedSlot, Plan};
 use super::team::Team;
 use super::{Precision, VariableStore};
@@ -21,7 +22,7 @@ pub struct ExecutorOptions {
     /// How exactly it computes. Default float32.
     pub precision: Precision,
     /// How many threads run the replicas. Default: as many as there are processors, at most one for each replica, and
-    /// only one where there is little to share. Results have the same bits for any number.
+    /// only one where that is quicker. Results have the same bits for any number.
     pub worker_threads: Option<usize>,
     /// The seed of random streams. Default 0.
     pub seed: u64,
@@ -118,6 +119,8 @@ pub(super) struct Memory {
     pub binding: Binding,
     pub shared: Bank,
     pub replicas: Vec<Bank>,
+    /// For each phase: whether helpers are worth their while.
+    pub paces: Vec<Pace>,
 }
 
 impl Executor {

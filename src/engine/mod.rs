@@ -17,6 +17,7 @@ mod fusion;
 mod joined_updates;
 #[allow(clippy::eq_op, clippy::int_plus_one, reason = "`x != x` finds NaN, and a tile may have one row")]
 mod kernels;
+mod pace;
 mod plan;
 mod precision;
 mod runner;

@@ -115,8 +115,6 @@ pub(super) struct ShapeRule {
 pub(super) struct Binding {
     pub rows: Option<usize>,
     pub dims: Vec<Dims>,
-    /// For each phase: about how many multiplications a replica has to do.
-    pub work: Vec<usize>,
 }
 
 impl Plan {
@@ -168,8 +166,6 @@ impl Plan {
                 }
             }
         }
-        let work = |phase: &Phase| phase.each.iter().map(|step| step.work(&binding.dims)).sum();
-        binding.work = self.phases.iter().map(work).collect();
         Ok(())
     }
 
@@ -198,28 +194,6 @@ impl Plan {
     /// The kind of a fetched value.
     pub(super) fn fetch_kind(&self, fetch: usize) -> Kind {
         self.values[self.fetches[fetch]].slot.kind
-    }
-}
-
-impl Step {
-    /// About how many multiplications it does.
-    fn work(&self, dims: &[Dims]) -> usize {
-        let elements = |value: &usize| dims[*value].elements();
-        let largest = self.inputs.iter().chain(&self.outputs).map(elements).max().unwrap_or(0);
-        match (&self.kernel, self.inputs.as_slice()) {
-            // Of x [m, k], w [k, n] and y [m, n] the product does m · k · n, the root of their lengths' product.
-            (
-                Kernel::Op(Op::MatMul { .. })
-                | Kernel::Dense { .. }
-                | Kernel::DenseInputGradient { .. }
-                | Kernel::DenseParameterGradients,
-                [left, right, ..],
-            ) => {
-                let product = [left, right, &self.outputs[0]].into_iter().map(|value| elements(value) as f64);
-                product.product::<f64>().sqrt() as usize
-            }
-            _ => largest,
-        }
     }
 }
 

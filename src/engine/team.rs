@@ -3,6 +3,7 @@
 use super::bank::{Bank, Part, Stored};
 use super::execute::{Context, StreamKey};
 use super::executor::Memory;
+use super::pace::Pace;
 use super::plan::{Binding, Collective, Plan};
 use super::runner::thread_panicked;
 use crate::core::{Error, Result};
@@ -17,7 +18,7 @@ use std::thread::JoinHandle;
 /// results do not depend on how many threads there are.
 pub(super) struct Team {
     workers: Vec<JoinHandle<()>>,
-    /// Whether the helpers are asked only where there is enough to share.
+    /// Whether the helpers are asked only where that has proved quicker.
     adaptive: bool,
     shared: Arc<Shared>,
 }
@@ -59,13 +60,9 @@ type Failure = (usize, Error);
 /// How often a thread looks again before it goes to sleep: some microseconds, the length of a small phase.
 const SPINS: usize = 4_000;
 
-/// The least work, in multiplications of all replicas, that helpers are called for: some ten microseconds. Waking them
-/// takes some microseconds, and on a busy machine far longer.
-const WORTH_SHARING: usize = 500_000;
-
 impl Team {
-    /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where there
-    /// is little to share.
+    /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where the
+    /// caller alone has proved quicker.
     pub fn new(threads: usize, adaptive: bool) -> Self {
         let shared = Arc::new(Shared {
             generation: AtomicUsize::new(0),
@@ -102,14 +99,21 @@ impl Team {
     }
 
     fn run_each(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
-        let work = memory.binding.work[phase] * memory.replicas.len();
-        let small = self.adaptive && work < WORTH_SHARING;
-        if !self.workers.is_empty() && memory.replicas.len() > 1 && !small {
+        if self.workers.is_empty() || memory.replicas.len() == 1 {
+            return run_alone(plan, phase, stream, memory);
+        }
+        if !self.adaptive {
             return self.run_together(plan, phase, stream, memory);
         }
-        let Memory { binding, shared, replicas } = memory;
-        let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
-        run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
+        memory.paces.resize(plan.phases.len(), Pace::default());
+        let trial = memory.paces[phase].next();
+        let result = if trial.together {
+            self.run_together(plan, phase, stream, memory)
+        } else {
+            run_alone(plan, phase, stream, memory)
+        };
+        memory.paces[phase].record(trial);
+        result
     }
 
     fn run_together(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
@@ -222,6 +226,12 @@ impl Job {
     }
 }
 
+fn run_alone(plan: &Plan, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
+    let Memory { binding, shared, replicas, .. } = memory;
+    let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
+    run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
+}
+
 /// Runs one phase on `banks`, the replicas from `first` on.
 fn run_replicas(
     plan: &Plan,
@@ -251,7 +261,7 @@ fn all_reduce(plan: &Plan, collective: &Collective, memory: &mut Memory) {
 }
 
 fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: impl Fn(T, T) -> T) {
-    let Memory { binding, shared, replicas } = memory;
+    let Memory { binding, shared, replicas, .. } = memory;
     let (input, output) = (plan.values[collective.input].slot, plan.values[collective.output].slot);
     let length = binding.dims[collective.input].elements();
     let start = match output.part {
@@ -358,7 +368,6 @@ mod tests {
             }
             Ok(executor.output(plan, 0, 0))
         };
-        // 2.4 million multiplications: enough for helpers to be called.
         let alone = run(1)?;
         assert_eq!(alone, run(2)?);
         assert_eq!(alone, run(3)?);

@@ -1,0 +1,67 @@
+//! Whether helpers are worth their while.
+
+use std::time::{Duration, Instant};
+
+/// Learns for one phase of a plan whether it ends sooner with helpers or without: small phases end before a helper is
+/// awake. Results are the same either way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pace {
+    runs: u32,
+    alone: Option<Duration>,
+    together: Option<Duration>,
+}
+
+/// One run that is about to start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trial {
+    /// Whether helpers take part.
+    pub together: bool,
+    /// When it started, if it is measured.
+    start: Option<Instant>,
+}
+
+/// Each way is tried so often, and the quickest run counts.
+const TRIES: u32 = 4;
+/// After so many runs both ways are tried again: other programs come and go.
+const PERIOD: u32 = 1 << 13;
+
+impl Pace {
+    /// Which way the next run takes.
+    pub fn next(&mut self) -> Trial {
+        let turn = self.runs % PERIOD;
+        self.runs = self.runs.wrapping_add(1);
+        if turn == 0 {
+            (self.alone, self.together) = (None, None);
+        }
+        if turn < 2 * TRIES {
+            return Trial { together: turn >= TRIES, start: Some(Instant::now()) };
+        }
+        Trial { together: self.together < self.alone, start: None }
+    }
+
+    /// Notes how long it took.
+    pub fn record(&mut self, trial: Trial) {
+        let Some(start) = trial.start else { return };
+        let elapsed = start.elapsed();
+        let best = if trial.together { &mut self.together } else { &mut self.alone };
+        *best = Some(best.map_or(elapsed, |best| best.min(elapsed)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quicker_way_is_taken_after_both_were_tried() {
+        let mut pace = Pace::default();
+        for _ in 0..2 * TRIES {
+            let trial = pace.next();
+            if !trial.together {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            pace.record(trial);
+        }
+        assert!(pace.next().together);
+    }
+}
