@@ -177,7 +177,7 @@ fn train_batches(batch_size: usize) -> Result<Dataset> {
 }
 
 fn flowers() -> Result<Dataset> {
-    Ok(Dataset::from_tensor_slices(&iris::prediction_input_data())?.batch(8, Remainder::Keep))
+    Ok(Dataset::from_tensor_slices(iris::prediction_input_data())?.batch(8, Remainder::Keep))
 }
 
 fn params() -> Params {
