@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pace {
     runs: u32,
-    alone: Option<Duration>,
-    together: Option<Duration>,
+    /// The time of all trials without helpers, and with them.
+    alone: Duration,
+    together: Duration,
 }
 
 /// One run that is about to start.
@@ -20,8 +21,9 @@ pub(super) struct Trial {
     start: Option<Instant>,
 }
 
-/// Each way is tried so often, and the quickest run counts.
-const TRIES: u32 = 4;
+/// Each way is tried so often, and all its runs count: on a busy machine a helper that comes late now and then costs
+/// more than it saves.
+const TRIES: u32 = 8;
 /// After so many runs both ways are tried again: other programs come and go.
 const PERIOD: u32 = 1 << 13;
 
@@ -31,7 +33,7 @@ impl Pace {
         let turn = self.runs % PERIOD;
         self.runs = self.runs.wrapping_add(1);
         if turn == 0 {
-            (self.alone, self.together) = (None, None);
+            (self.alone, self.together) = (Duration::ZERO, Duration::ZERO);
         }
         if turn < 2 * TRIES {
             return Trial { together: turn >= TRIES, start: Some(Instant::now()) };
@@ -42,9 +44,8 @@ impl Pace {
     /// Notes how long it took.
     pub fn record(&mut self, trial: Trial) {
         let Some(start) = trial.start else { return };
-        let elapsed = start.elapsed();
-        let best = if trial.together { &mut self.together } else { &mut self.alone };
-        *best = Some(best.map_or(elapsed, |best| best.min(elapsed)));
+        let total = if trial.together { &mut self.together } else { &mut self.alone };
+        *total += start.elapsed();
     }
 }
 
