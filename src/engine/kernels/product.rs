@@ -42,18 +42,21 @@ impl<T: Real> Routine for Product<'_, T> {
 
     #[inline(always)]
     fn run<V: Level>(self) {
-        match V::BYTES / size_of::<T>() {
-            16 => self.with_lanes::<V, 16>(),
-            8 => self.with_lanes::<V, 8>(),
-            _ => self.with_lanes::<V, 4>(),
+        let lanes = V::BYTES / size_of::<T>();
+        match lanes {
+            16 => self.with_lanes::<V, 16, 8>(),
+            // Two registers for a row halve the loads of the left factor, where there are columns for both.
+            8 if self.right.columns > 8 => self.with_lanes::<V, 16, 4>(),
+            8 => self.with_lanes::<V, 8, 8>(),
+            _ => self.with_lanes::<V, 4, 8>(),
         }
     }
 }
 
 impl<T: Real> Product<'_, T> {
-    /// Packs the right factor into blocks of `L` columns, the bias behind each, and multiplies tile by tile.
+    /// Packs the right factor into blocks of `L` columns, the bias behind each, and multiplies tiles of `R` rows.
     #[inline(always)]
-    fn with_lanes<V: Level, const L: usize>(self) {
+    fn with_lanes<V: Level, const L: usize, const R: usize>(self) {
         let Product { mut out, mut left, right, bias, scratch } = self;
         let Right { inner, columns, .. } = right;
         let length = columns.div_ceil(L) * (inner + 1) * L;
@@ -66,7 +69,7 @@ impl<T: Real> Product<'_, T> {
         }
         let packed: &[[T; L]] = packed;
         macro_rules! tiles {
-            ($rows:literal) => {
+            ($rows:ident) => {
                 while out.len() >= $rows * columns {
                     let (tile, rest) = left.split_at($rows * inner);
                     left = rest;
@@ -80,9 +83,9 @@ impl<T: Real> Product<'_, T> {
                 }
             };
         }
-        tiles!(8);
-        tiles!(4);
-        tiles!(1);
+        const ONE: usize = 1;
+        tiles!(R);
+        tiles!(ONE);
     }
 }
 
