@@ -518,3 +518,17 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64) {
         assert!((found - expected).abs() <= tolerance, "{found} against {expected}");
     }
 }
+
+#[test]
+fn a_replica_that_spans_hosts_is_fed_by_one_of_them() -> Result<()> {
+    in_time(|| {
+        let cluster = TpuClusterResolver::new(Some("local"))?.accelerator_type("v3-32")?;
+        let tpu_config =
+            TpuConfig::new().num_cores_per_replica(16).per_host_input_for_training(PerHostV2).iterations_per_loop(2);
+        let config = RunConfig::new().cluster(cluster).tpu_config(tpu_config);
+        let classifier = TpuEstimator::new(model).train_batch_size(8).config(config).build()?;
+        let report = classifier.train(|params| endless(params.batch_size()), Steps(2))?;
+        assert_eq!((report.shards(), report.steps()), (2, 2));
+        Ok(())
+    })
+}

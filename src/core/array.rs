@@ -268,6 +268,8 @@ impl Array {
             (Data::Int32(values), DType::Int64) => {
                 i64::into_data(values.iter().map(|&value| i64::from(value)).collect())
             }
+            // Through float64 they would be rounded twice.
+            (Data::Int64(values), DType::Float32) => f32::into_data(values.iter().map(|&value| value as f32).collect()),
             (_, DType::Float32) => f32::into_data(self.to_f64_vec()?.into_iter().map(|value| value as f32).collect()),
             (_, DType::Float64) => f64::into_data(self.to_f64_vec()?),
             (_, DType::Int32) => i32::into_data(self.to_f64_vec()?.into_iter().map(|value| value as i32).collect()),

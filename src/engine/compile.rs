@@ -220,6 +220,8 @@ struct Emitter<'a, 'c> {
     flat_lengths: HashMap<(Kind, bool), usize>,
     /// Copies of variables' values from before a change.
     copies: HashMap<NodeId, Slot>,
+    /// For each value that is a variable to be changed: how many elements it has.
+    variable_lengths: HashMap<usize, usize>,
 }
 
 impl<'a, 'c> Emitter<'a, 'c> {
@@ -238,6 +240,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
             flat: HashMap::new(),
             flat_lengths: HashMap::new(),
             copies: HashMap::new(),
+            variable_lengths: HashMap::new(),
         })
     }
 
@@ -263,7 +266,9 @@ impl<'a, 'c> Emitter<'a, 'c> {
                 Op::CrossReplicaSum { .. } => {
                     let output = (scheduled.draft.node, 0);
                     let shared = self.compiler.uniform[scheduled.draft.node];
-                    self.place_flat(output, shared)?;
+                    if !self.meets_flat(order, output) {
+                        self.place_flat(output, shared)?;
+                    }
                 }
                 Op::State(op) if self.compiler.replicas == 1 => {
                     if let Some(gradient) = gradient_input(op) {
@@ -399,7 +404,8 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let fetches = fetched.iter().map(|&edge| self.value(edge)).collect::<Result<Vec<_>>>()?;
         for phase in &mut phases {
             for steps in [&mut phase.once, &mut phase.each] {
-                *steps = joined_updates::join(std::mem::take(steps), &self.values, |slot| self.variable_length(slot));
+                *steps =
+                    joined_updates::join(std::mem::take(steps), &self.values, |value| self.variable_lengths[&value]);
             }
         }
         Ok(Plan {
@@ -415,13 +421,6 @@ impl<'a, 'c> Emitter<'a, 'c> {
             replicated_variables: self.compiler.replicas > 1
                 && self.compiler.variable_shared.iter().any(|shared| !shared),
         })
-    }
-
-    fn variable_length(&self, slot: Slot) -> usize {
-        let mut entries = self.compiler.store.entries().iter();
-        let entry =
-            entries.find(|entry| entry.kind == slot.kind && entry.part == slot.part && !entry.shape.contains(&0));
-        entry.map_or(0, |entry| entry.shape.iter().product())
     }
 
     fn step(&mut self, draft: &Draft) -> Result<Step> {
@@ -461,6 +460,7 @@ impl<'a, 'c> Emitter<'a, 'c> {
         let shared = self.compiler.variable_shared[variable];
         self.values.push(Value { slot: Slot { kind: entry.kind, shared, part: entry.part }, name, output: 0 });
         let value = self.values.len() - 1;
+        self.variable_lengths.insert(value, entry.shape.iter().product());
         let op = Op::State(StateOp::ReadVariableOp { dtype: entry.dtype, shape: entry.shape.clone() });
         self.shape_rules.push(ShapeRule { op, inputs: Vec::new(), outputs: vec![value], name });
         self.value_of.insert((handle, usize::MAX), value);

@@ -100,7 +100,7 @@ pub struct Executor {
     team: Team,
     /// The global step that random streams see.
     step: u64,
-    /// The replicas' own values of variables that differ between them; empty where none do, or the store is newer.
+    /// The replicas' own values of variables that differ between them; empty where none do.
     own_variables: Vec<Bank>,
 }
 
@@ -129,6 +129,10 @@ impl Executor {
     /// # Errors
     /// `ENGINE007` for what the engine cannot run.
     pub fn new(graph: &Graph, options: ExecutorOptions) -> Result<Self> {
+        if options.replicas == 0 {
+            let reason = "there must be at least one replica".to_string();
+            return Err(EngineError::Unsupported { op: "Executor".to_string(), reason }.into());
+        }
         let store = VariableStore::new(graph, options.precision)?;
         let mut executor = Executor::with_store(graph, options, store);
         executor.initialize()?;
@@ -180,6 +184,11 @@ impl Executor {
         self.take_back();
         self.own_variables.clear();
         &mut self.store
+    }
+
+    /// How exactly it computes.
+    pub fn precision(&self) -> Precision {
+        self.options.precision
     }
 
     /// How many replicas there are.
@@ -277,7 +286,6 @@ impl Executor {
         }
         memory.binding.rows = None;
         plan.bind(&mut memory.binding, &shapes)?;
-        memory.binding.rows = Some(shapes.first().and_then(|shape| shape.first()).copied().unwrap_or(1));
         plan.reserve(&memory.binding, &mut memory.shared, true);
         for bank in &mut memory.replicas {
             plan.reserve(&memory.binding, bank, false);
@@ -293,6 +301,8 @@ impl Executor {
                 }
             }
         }
+        // Only now: what failed half-way must be done again.
+        memory.binding.rows = Some(shapes.first().and_then(|shape| shape.first()).copied().unwrap_or(1));
         Ok(())
     }
 
@@ -318,6 +328,17 @@ impl Executor {
         let Some(index) = self.active.take() else { return };
         let Prepared { plan, memory, .. } = &mut self.prepared[index];
         memory.home().swap_variables(&mut self.store.bank);
+        // What the plan changed for all replicas at once, their own copies must follow.
+        for (Slot { kind, part, .. }, length) in plan.shared_changes(&memory.binding.dims) {
+            let Part::Variable(offset) = part else { continue };
+            let banks = if plan.replicated_variables { &mut memory.replicas } else { &mut self.own_variables };
+            for bank in banks {
+                for_kind!(kind, T => {
+                    let new = self.store.bank.read::<T>(part, length);
+                    T::typed_mut(bank).variables[offset..offset + length].copy_from_slice(new);
+                });
+            }
+        }
         if !plan.replicated_variables {
             return;
         }

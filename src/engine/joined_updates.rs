@@ -8,14 +8,14 @@ use super::plan::{Kernel, Step, Value};
 use crate::graph::ops::Op;
 
 /// Turns optimizers' ops into [`Kernel::Update`], and neighbours that change and read adjacent memory into one.
-/// `length` tells how many elements the variable at a place has.
-pub(super) fn join(steps: Vec<Step>, values: &[Value], length: impl Fn(Slot) -> usize) -> Vec<Step> {
+/// `length` tells how many elements a value that is a variable has.
+pub(super) fn join(steps: Vec<Step>, values: &[Value], length: impl Fn(usize) -> usize) -> Vec<Step> {
     let mut joined: Vec<Step> = Vec::with_capacity(steps.len());
     for mut step in steps {
         if let Kernel::Op(Op::State(op)) = &step.kernel
             && gradient_input(op).is_some()
         {
-            let length = length(values[step.inputs[0]].slot);
+            let length = length(step.inputs[0]);
             step.kernel = Kernel::Update { op: op.clone(), length };
             if let Some(before) = joined.last_mut()
                 && let Some(sum) = joined_length(before, &step, values)

@@ -1,8 +1,10 @@
 //! A compiled graph: straight-line steps over places that are known beforehand.
 
 use super::bank::{Bank, Dims, Kind, Part, Slot};
+use super::compile::gradient_input;
 use super::error::EngineError;
 use crate::core::{Array, DType, Result, Shape};
+use crate::graph::GraphError;
 use crate::graph::ops::{Op, Signature, StateOp};
 use std::fmt;
 
@@ -166,7 +168,27 @@ impl Plan {
                 }
             }
         }
+        for step in self.phases.iter().flat_map(|phase| phase.once.iter().chain(&phase.each)) {
+            self.check_change(step, &binding.dims)?;
+        }
         Ok(())
+    }
+
+    /// A value whose shape is known only now must still be the variable's.
+    fn check_change(&self, step: &Step, dims: &[Dims]) -> Result<()> {
+        let value = match &step.kernel {
+            Kernel::Update { op, .. } => gradient_input(op),
+            Kernel::Op(Op::State(_)) => Some(1),
+            _ => None,
+        };
+        let Some(value) = value.and_then(|value| step.inputs.get(value)) else { return Ok(()) };
+        let (left, right) = (dims[step.inputs[0]], dims[*value]);
+        if left == right {
+            return Ok(());
+        }
+        let rule = "a variable keeps its shape".to_string();
+        let (left, right) = (Shape::known(left.sizes()), Shape::known(right.sizes()));
+        Err(GraphError::Shapes { op: self.names[step.name].clone(), left, right, rule }.into())
     }
 
     // Graph dtypes were checked when the graph was built; in float64 precision both sides are stored alike.
@@ -189,6 +211,21 @@ impl Plan {
                 super::bank::for_kind!(kind, T => bank.reserve::<T>(part, dims.elements()));
             }
         }
+    }
+
+    /// The places of the variables that it changes once for all replicas, with their lengths.
+    pub(super) fn shared_changes(&self, dims: &[Dims]) -> Vec<(Slot, usize)> {
+        let mut changes = Vec::new();
+        for step in self.phases.iter().flat_map(|phase| &phase.once) {
+            let (op, length) = match &step.kernel {
+                Kernel::Update { op, length } => (op, *length),
+                Kernel::Op(Op::State(op)) => (op, dims[step.inputs[0]].elements()),
+                _ => continue,
+            };
+            let changed = &step.inputs[..op.changed_variables()];
+            changes.extend(changed.iter().map(|&value| (self.values[value].slot, length)));
+        }
+        changes
     }
 
     /// The kind of a fetched value.

@@ -51,7 +51,7 @@ impl CheckpointSaverHook {
     pub(crate) fn patience(&self, step: u64) -> u64 {
         match self.config.save_checkpoints {
             SaveCheckpoints::Steps(every) if every > 0 => {
-                (self.last_step.unwrap_or(step) + every).saturating_sub(step).max(1)
+                self.last_step.unwrap_or(step).saturating_add(every).saturating_sub(step).max(1)
             }
             _ => u64::MAX,
         }
@@ -79,7 +79,9 @@ impl SessionRunHook for CheckpointSaverHook {
     fn after_run(&mut self, context: &mut RunContext, values: &RunValues<'_>) -> Result<()> {
         let due = match self.config.save_checkpoints {
             SaveCheckpoints::Never | SaveCheckpoints::Steps(0) => false,
-            SaveCheckpoints::Steps(every) => self.last_step.is_none_or(|last| context.global_step >= last + every),
+            SaveCheckpoints::Steps(every) => {
+                self.last_step.is_none_or(|last| context.global_step >= last.saturating_add(every))
+            }
             SaveCheckpoints::Secs(every) => self.clock.now().saturating_sub(self.last_time) >= every,
         };
         if due { self.save(values.variables, context.global_step) } else { Ok(()) }

@@ -270,7 +270,7 @@ impl Speed {
         match (self.style.every, self.last) {
             (None, _) => u64::MAX,
             (Some(_), None) => (self.first + 1).saturating_sub(step).max(1),
-            (Some(every), Some((last, _))) => (last + every).saturating_sub(step).max(1),
+            (Some(every), Some((last, _))) => last.saturating_add(every).saturating_sub(step).max(1),
         }
     }
 
@@ -286,7 +286,7 @@ impl Speed {
                     logging::info(format!("loss = {loss}, step = {step}"));
                 }
             }
-            Some((last, then)) if step >= last + every => {
+            Some((last, then)) if step >= last.saturating_add(every) => {
                 let seconds = now.saturating_sub(then).as_secs_f64().max(1e-9);
                 let rate = (step - last) as f64 / seconds;
                 logging::info(format!("global_step/sec: {rate:.6}"));

@@ -331,6 +331,10 @@ impl Variable {
         if self.dtype() != value.dtype() {
             return Err(GraphError::DTypes { op: place, left: self.dtype(), right: value.dtype() }.into());
         }
+        if op != StateOp::AssignVariableOp && self.dtype() == DType::Bool {
+            let expected = "a variable of numbers".to_string();
+            return Err(GraphError::DType { op: place, found: DType::Bool, expected }.into());
+        }
         self.graph.add_operation(Op::State(op), name, &[&self.handle(), value])
     }
 

@@ -104,10 +104,15 @@ impl BatchPlan {
         self.num_replicas > 1 && self.model_fn_batch_size == self.global_batch_size
     }
 
+    /// How many of the inputs feed a replica: where replicas span hosts, one host feeds each.
+    pub(super) fn feeding_inputs(&self) -> usize {
+        self.input_fn_calls.min(self.num_replicas)
+    }
+
     /// How many elements of an input make up a step of the replicas that it feeds: one, or one for each of them.
     pub(super) fn pulls(&self) -> usize {
         let each_pulls = self.input_fn_calls == self.num_hosts && self.input_fn_batch_size == self.model_fn_batch_size;
-        if each_pulls && !self.is_broadcast() { self.num_replicas / self.input_fn_calls } else { 1 }
+        if each_pulls && !self.is_broadcast() { self.num_replicas / self.feeding_inputs() } else { 1 }
     }
 }
 

@@ -1,18 +1,18 @@
 //! The infeed: a thread of its own reads batches ahead into a bounded queue.
 
 use super::sources::Sources;
-use crate::core::Result;
+use crate::core::{Error, Result};
 use crate::data::{Batch, Position};
 use crate::engine::thread_panicked;
 use std::fmt;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;
 
 /// Batches on their way to the cores. The thread enqueues as many as it was told to, never more, so the input stands
 /// where the last loop left it.
 pub(super) struct Infeed {
     orders: Option<SyncSender<Order>>,
-    blocks: Receiver<Result<Block>>,
+    blocks: Receiver<Block>,
     thread: Option<JoinHandle<()>>,
     current: Option<Block>,
     /// Where the first input stood at the start.
@@ -35,6 +35,15 @@ struct Block {
     taken: usize,
     /// The dataset has no further batch.
     ended: bool,
+    /// Why reading ended behind the batches of this block.
+    failure: Option<Error>,
+}
+
+impl Block {
+    /// Whether the next block is to be waited for.
+    fn is_used_up(&self) -> bool {
+        self.taken == self.filled && !self.ended
+    }
 }
 
 /// How many blocks are on their way at most.
@@ -66,18 +75,18 @@ impl Infeed {
 
     /// The next batch; none if the dataset has ended.
     pub fn next(&mut self) -> Result<Option<&Batch>> {
-        if self.current.as_ref().is_none_or(|block| block.taken == block.filled && !block.ended) {
+        if self.current.as_ref().is_none_or(Block::is_used_up) {
             if let Some(block) = self.current.take() {
                 self.send(Order::Reuse(block));
             }
             match self.blocks.recv() {
-                Ok(block) => self.current = Some(block?),
+                Ok(block) => self.current = Some(block),
                 Err(_) => return Err(self.cause()),
             }
         }
         let Some(block) = &mut self.current else { return Ok(None) };
         if block.taken == block.filled {
-            return Ok(None);
+            return block.failure.take().map_or(Ok(None), Err);
         }
         block.taken += 1;
         self.taken += 1;
@@ -125,38 +134,38 @@ impl fmt::Debug for Infeed {
     }
 }
 
-/// The life of the thread: ends when nobody orders or takes any more, or with an error.
-fn serve(mut sources: Sources, inbox: &Receiver<Order>, outbox: &SyncSender<Result<Block>>) {
+/// The life of the thread: ends when nobody orders or takes any more.
+fn serve(mut sources: Sources, inbox: &Receiver<Order>, outbox: &SyncSender<Block>) {
     let mut spare: Vec<Block> = Vec::with_capacity(BLOCKS);
     let mut block_size = 0;
     let mut left = 0;
     loop {
         // Orders first; without work the thread sleeps until there is one.
-        let order = if left == 0 { inbox.recv().ok() } else { inbox.try_recv().ok() };
+        let order = match inbox.try_recv() {
+            Err(TryRecvError::Empty) if left == 0 => inbox.recv().ok(),
+            // Nobody takes the batches that are left.
+            Err(TryRecvError::Disconnected) => return,
+            order => order.ok(),
+        };
         match order {
             Some(Order::Enqueue(batches)) => left += batches,
             Some(Order::Reuse(block)) => spare.push(block),
             None if left == 0 => return,
-            None => match next_block(&mut sources, &mut spare, &mut block_size, left) {
-                Ok(block) => {
-                    left = if block.ended { 0 } else { left - block.filled as u64 };
-                    if outbox.send(Ok(block)).is_err() {
-                        return;
-                    }
-                }
-                Err(error) => {
-                    let _ = outbox.send(Err(error));
+            None => {
+                let block = next_block(&mut sources, &mut spare, &mut block_size, left);
+                left = if block.ended { 0 } else { left - block.filled as u64 };
+                if outbox.send(block).is_err() {
                     return;
                 }
-            },
+            }
         }
     }
 }
 
 /// The next block of up to `left` batches. The first has one batch, by which all blocks are measured and made.
-fn next_block(sources: &mut Sources, spare: &mut Vec<Block>, block_size: &mut usize, left: u64) -> Result<Block> {
+fn next_block(sources: &mut Sources, spare: &mut Vec<Block>, block_size: &mut usize, left: u64) -> Block {
     let mut block = spare.pop().unwrap_or_default();
-    fill(sources, &mut block, (*block_size as u64).clamp(1, left) as usize)?;
+    fill(sources, &mut block, (*block_size as u64).clamp(1, left) as usize);
     if *block_size == 0
         && let Some(first) = block.batches.first()
     {
@@ -167,20 +176,26 @@ fn next_block(sources: &mut Sources, spare: &mut Vec<Block>, block_size: &mut us
         let more = copies(*block_size - 1);
         block.batches.extend(more);
     }
-    Ok(block)
+    block
 }
 
-fn fill(sources: &mut Sources, block: &mut Block, size: usize) -> Result<()> {
-    (block.filled, block.taken, block.ended) = (0, 0, false);
+fn fill(sources: &mut Sources, block: &mut Block, size: usize) {
+    (block.filled, block.taken, block.ended, block.failure) = (0, 0, false, None);
     while block.filled < size {
         if block.batches.len() == block.filled {
             block.batches.push(Batch::default());
         }
-        if !sources.next_into(&mut block.batches[block.filled])? {
-            block.ended = true;
-            break;
+        match sources.next_into(&mut block.batches[block.filled]) {
+            Ok(true) => block.filled += 1,
+            Ok(false) => {
+                block.ended = true;
+                return;
+            }
+            // The batches before it are as good as ever.
+            Err(error) => {
+                (block.ended, block.failure) = (true, Some(error));
+                return;
+            }
         }
-        block.filled += 1;
     }
-    Ok(())
 }

@@ -48,7 +48,7 @@ pub(super) fn shard_spec(
     if mode != ModeKeys::Predict && !dynamic.is_empty() {
         return Err(TpuError::DynamicBatch { mode, columns: dynamic }.into());
     }
-    let readers = if whole { 1 } else { plan.num_replicas / plan.input_fn_calls };
+    let readers = if whole { 1 } else { plan.num_replicas / plan.feeding_inputs() };
     let shard = |name: &str, shape: &Shape| -> Result<Shape> {
         let mut sizes = shape.sizes().to_vec();
         let Some(first) = sizes.first_mut() else { return Ok(shape.clone()) };

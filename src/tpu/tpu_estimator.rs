@@ -420,12 +420,13 @@ impl TpuEstimator {
         let tpu_config = &self.config.tpu_config;
         let plan = BatchPlan::on_tpu(mode, batch_size, tpu_config, self.config.topology())?;
         let params = self.cpu.params().with_use_tpu(true);
-        let datasets = (0..plan.input_fn_calls)
+        let mut datasets = (0..plan.input_fn_calls)
             .map(|index| {
                 let context = TpuContext::for_input_fn(plan, index);
                 input_fn(&params.with_batch_size(plan.input_fn_batch_size).with_context(context))
             })
             .collect::<Result<Vec<_>>>()?;
+        datasets.truncate(plan.feeding_inputs());
         let (pulls, broadcast) = (plan.pulls(), plan.is_broadcast());
         let split = if broadcast { Split::Whole } else { Split::Rows };
         let Some(first) = datasets.first() else { return Err(TpuError::NoBatchSize { mode }.into()) };

@@ -3,7 +3,7 @@
 use super::spec::TpuEstimatorSpec;
 use super::tpu_estimator::require_rows;
 use crate::core::{Array, Result, Shape};
-use crate::engine::{Executor, ExecutorOptions, Flow, Request, Runner};
+use crate::engine::{Executor, ExecutorOptions, Flow, Precision, Request, Runner};
 use crate::estimator::{Evaluation, ModeKeys, scalar_loss};
 use crate::graph::{Graph, Tensor, Tensors};
 use crate::metrics::Metrics;
@@ -30,7 +30,7 @@ pub(super) fn evaluate_on_tpu(
         require_rows(name, &tensor.shape(), rows)?;
     }
     let replicas = runner.executor().replicas();
-    let mut host = HostMetrics::new(spec, &outputs, replicas, &loss)?;
+    let mut host = HostMetrics::new(spec, &outputs, replicas, &loss, runner.executor().precision())?;
     let fetches = std::iter::once(loss).chain(outputs.entries().iter().map(|(_, tensor)| tensor.clone())).collect();
     let plan = runner.executor().prepare(&Request { feeds, fetches, ..Request::default() })?;
     runner.executor().set_step(global_step);
@@ -67,7 +67,13 @@ struct HostMetrics {
 }
 
 impl HostMetrics {
-    fn new(spec: &TpuEstimatorSpec, outputs: &Tensors, replicas: usize, loss: &Tensor) -> Result<Self> {
+    fn new(
+        spec: &TpuEstimatorSpec,
+        outputs: &Tensors,
+        replicas: usize,
+        loss: &Tensor,
+        precision: Precision,
+    ) -> Result<Self> {
         let graph = Graph::new();
         let mut placeholders = Tensors::empty(&graph);
         for (name, tensor) in outputs.entries() {
@@ -86,7 +92,7 @@ impl HostMetrics {
         crate::estimator::EstimatorSpec::eval(own_loss, metrics.clone()).checked(ModeKeys::Eval, &graph)?;
         let feeds = placeholders.entries().iter().map(|(_, tensor)| tensor.clone()).collect();
         let fetches = metrics.entries().iter().map(|(_, metric)| metric.update.clone()).collect();
-        let executor = Executor::new(&graph, ExecutorOptions::default())?;
+        let executor = Executor::new(&graph, ExecutorOptions { precision, ..ExecutorOptions::default() })?;
         Ok(HostMetrics { executor, metrics, update: Request { feeds, fetches, ..Request::default() } })
     }
 

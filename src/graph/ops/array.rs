@@ -171,7 +171,9 @@ impl ArrayOp {
             ArrayOp::ConcatPart { index, .. } => (dtype, inputs[1 + index].shape.clone()),
             ArrayOp::Pad { paddings } => {
                 let sizes = shape.sizes().iter().zip(paddings);
-                let padded = sizes.map(|(size, (before, after))| size.map(|size| size + before + after));
+                let padded = sizes.map(|(size, (before, after))| {
+                    size.map(|size| size.saturating_add(*before).saturating_add(*after))
+                });
                 (dtype, Shape::new(&padded.collect::<Vec<_>>()))
             }
             ArrayOp::GatherV2 { axis } => {
@@ -184,6 +186,13 @@ impl ArrayOp {
             ArrayOp::UnsortedSegmentSum { segments } => {
                 require_number(name, inputs[0])?;
                 require_index(name, inputs[1])?;
+                let ids = inputs[1].shape;
+                let prefix = Shape::new(&shape.sizes()[..ids.rank().min(shape.rank())]);
+                if !ids.is_compatible(&prefix) {
+                    let rule = "each slice of the left one needs one number in the right one".to_string();
+                    let (left, right) = (shape.clone(), ids.clone());
+                    return Err(GraphError::Shapes { op: name.to_string(), left, right, rule }.into());
+                }
                 let mut sizes = vec![Some(*segments)];
                 sizes.extend(&shape.sizes()[inputs[1].shape.rank().min(shape.rank())..]);
                 (dtype, Shape::new(&sizes))
@@ -304,7 +313,7 @@ fn require_index(op: &str, input: Signature<'_>) -> Result<()> {
 }
 
 fn reshaped(shape: &Shape, sizes: &[Option<usize>]) -> Result<Shape> {
-    let known: usize = sizes.iter().flatten().product();
+    let known = sizes.iter().flatten().fold(1usize, |product, &size| product.saturating_mul(size));
     let target = Shape::new(sizes);
     let Some(elements) = shape.elements() else { return Ok(target) };
     match sizes.iter().filter(|size| size.is_none()).count() {
@@ -349,9 +358,9 @@ fn sliced(shape: &Shape, begin: &[usize], sizes: &[Option<usize>]) -> Result<Sha
     for (axis, (begin, size)) in begin.iter().zip(sizes).enumerate() {
         let available = shape.size(axis);
         if let Some(available) = available
-            && begin + size.unwrap_or(0) > available
+            && begin.saturating_add(size.unwrap_or(0)) > available
         {
-            let end = begin + size.unwrap_or(0);
+            let end = begin.saturating_add(size.unwrap_or(0));
             let problem = format!("{begin} to {end} reaches outside dimension {axis} of size {available}");
             return Err(argument("Slice", problem, format!("stay within 0 to {available}")));
         }

@@ -1,0 +1,120 @@
+//! Corners in which the engine once went astray.
+
+use tpulab as tf;
+use tpulab::engine::{Executor, ExecutorOptions, Request};
+use tpulab::graph::ops;
+use tpulab::prelude::*;
+
+fn replicated(replicas: usize) -> ExecutorOptions {
+    ExecutorOptions { replicas, worker_threads: Some(1), ..ExecutorOptions::default() }
+}
+
+fn zeros(shape: &[usize], graph: &Graph, name: &str) -> Result<Variable> {
+    graph.get_variable(name, shape, VariableOptions { initializer: Initializer::Zeros, ..VariableOptions::default() })
+}
+
+#[test]
+fn what_failed_before_the_first_step_fails_again() -> Result<()> {
+    let graph = Graph::new();
+    let values = graph.constant(vec![1.0f32, 2.0, 3.0]);
+    let outside = tf::graph::ops::gather(&values, &graph.constant(vec![7i32]), 0)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { fetches: vec![outside], ..Request::default() })?;
+    for _ in 0..2 {
+        assert_eq!(executor.run(plan, &[]).unwrap_err().code(), "ENGINE002");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_value_that_turns_out_to_be_shorter_than_its_variable_is_refused() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None]));
+    let assign = zeros(&[3], &graph, "v")?.assign(&x)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![x], targets: vec![assign], ..Request::default() })?;
+    let error = executor.run(plan, &[Array::from(vec![1.0f32, 2.0])]).unwrap_err();
+    assert_eq!(error.to_string(), "GRAPH001: Assign: left is [3], right is [2]; a variable keeps its shape");
+    executor.run(plan, &[Array::from(vec![1.0f32, 2.0, 3.0])])?;
+    assert_eq!(executor.store().get("v")?, Array::from(vec![1.0f32, 2.0, 3.0]));
+    Ok(())
+}
+
+#[test]
+fn a_change_for_all_replicas_reaches_their_own_copies() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[Some(1)]));
+    let v = zeros(&[], &graph, "v")?;
+    let add = v.assign_add(&tf::reduce_sum(&x, &[])?)?;
+    let reset = v.assign(&graph.constant(0.0f32))?;
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let add = executor.prepare(&Request { feeds: vec![x], targets: vec![add], ..Request::default() })?;
+    let reset = executor.prepare(&Request { targets: vec![reset], ..Request::default() })?;
+    let feed = [Array::from(vec![1.0f32, 10.0])];
+    executor.run(add, &feed)?;
+    executor.run(reset, &[])?;
+    executor.run(add, &feed)?;
+    assert_eq!(executor.store().get("v")?, Array::from(1.0f32));
+    Ok(())
+}
+
+#[test]
+fn a_sum_over_replicas_can_be_summed_again() -> Result<()> {
+    let graph = Graph::with_replicas(4);
+    let x = graph.placeholder("x", DType::Float32, Shape::known(&[1]));
+    let twice = ops::cross_replica_sum(&ops::cross_replica_sum(&x, None)?, None)?;
+    let mut executor = Executor::new(&graph, replicated(4))?;
+    let plan = executor.prepare(&Request { feeds: vec![x], fetches: vec![twice], ..Request::default() })?;
+    executor.run(plan, &[Array::from(vec![1.0f32, 2.0, 3.0, 4.0])])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from(vec![40.0f32]));
+    Ok(())
+}
+
+#[test]
+fn a_variable_without_elements_leaves_its_neighbour_alone() -> Result<()> {
+    let graph = Graph::new();
+    let (empty, full) = (zeros(&[0, 2], &graph, "empty")?, zeros(&[2], &graph, "full")?);
+    let loss = tf::add(&tf::reduce_sum(&empty.value(), &[])?, &tf::reduce_sum(&full.value(), &[])?)?;
+    let train_op = tf::train::GradientDescentOptimizer::new(0.5).minimize(&loss, None)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { targets: vec![train_op], ..Request::default() })?;
+    executor.run(plan, &[])?;
+    assert_eq!(executor.store().get("full")?, Array::from(vec![-0.5f32, -0.5]));
+    Ok(())
+}
+
+#[test]
+fn sizes_beyond_all_bounds_are_refused() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.constant(vec![1.0f32, 2.0]);
+    assert_eq!(tf::slice(&x, &[usize::MAX], &[1]).unwrap_err().code(), "GRAPH006");
+    assert_eq!(tf::reshape(&x, &[isize::MAX, 4]).unwrap_err().code(), "GRAPH001");
+    let ids = graph.constant(vec![0i32, 1]);
+    let rows = graph.constant(Array::from_vec(&[4, 3], vec![0.0f32; 12])?);
+    assert_eq!(tf::unsorted_segment_sum(&rows, &ids, 2).unwrap_err().code(), "GRAPH001");
+    let none = ExecutorOptions { replicas: 0, ..ExecutorOptions::default() };
+    assert_eq!(Executor::new(&graph, none).unwrap_err().code(), "ENGINE007");
+    Ok(())
+}
+
+#[test]
+fn a_truth_value_cannot_be_added_to() -> Result<()> {
+    let graph = Graph::new();
+    let options = VariableOptions {
+        dtype: DType::Bool,
+        initializer: Initializer::Zeros,
+        trainable: false,
+        ..VariableOptions::default()
+    };
+    let flag = graph.get_variable("flag", &[], options)?;
+    assert_eq!(flag.assign_add(&graph.constant(true)).unwrap_err().code(), "GRAPH004");
+    flag.assign(&graph.constant(true))?;
+    Ok(())
+}
+
+#[test]
+fn large_whole_numbers_are_rounded_once() -> Result<()> {
+    let number = 9_007_199_791_611_905i64;
+    assert_eq!(Array::from(number).cast(DType::Float32)?, Array::from(number as f32));
+    Ok(())
+}
