@@ -6,16 +6,10 @@
 mod bank;
 mod compile;
 mod error;
-#[allow(
-    clippy::eq_op,
-    clippy::bool_comparison,
-    reason = "elements are generic: `x != x` finds NaN, and `a < b` orders"
-)]
 mod execute;
 mod executor;
 mod fusion;
 mod joined_updates;
-#[allow(clippy::eq_op, clippy::int_plus_one, reason = "`x != x` finds NaN, and a tile may have one row")]
 mod kernels;
 mod pace;
 mod plan;
