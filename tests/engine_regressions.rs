@@ -118,3 +118,18 @@ fn large_whole_numbers_are_rounded_once() -> Result<()> {
     assert_eq!(Array::from(number).cast(DType::Float32)?, Array::from(number as f32));
     Ok(())
 }
+
+#[test]
+fn what_no_integer_is_near_becomes_the_smallest_one() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.constant(vec![f64::NAN, f64::INFINITY, -1e300, 2147483647.9, -2147483648.9, 2147483648.0, -1.9]);
+    let fetches = vec![tf::cast(&x, DType::Int32)?, tf::cast(&x, DType::Int64)?];
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { fetches, ..Request::default() })?;
+    executor.run(plan, &[])?;
+    let (small, large) = (i32::MIN, i64::MIN);
+    assert_eq!(executor.output(plan, 0, 0), Array::from(vec![small, small, small, i32::MAX, small, small, -1]));
+    let expected = vec![large, large, large, 2147483647, -2147483648, 2147483648, -1];
+    assert_eq!(executor.output(plan, 1, 0), Array::from(expected));
+    Ok(())
+}

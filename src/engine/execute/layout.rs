@@ -244,11 +244,20 @@ fn index_at(inputs: &super::Inputs<'_>, value: usize, kind: Kind, place: usize) 
     }
 }
 
-/// Converts as C does: towards zero from floating point to integers, bit by bit among integers.
+/// Converts as C does: towards zero from floating point to integers, bit by bit among integers. What no integer is near,
+/// NaN included, becomes the smallest one, as TensorFlow has it on x86.
 fn convert<A: Stored, B: Stored>(x: A) -> B {
-    match A::KIND {
-        Kind::F32 | Kind::F64 => B::from_f64(x.to_f64()),
-        Kind::I32 | Kind::I64 | Kind::Bool => B::from_i64(x.to_i64()),
+    if matches!(A::KIND, Kind::I32 | Kind::I64 | Kind::Bool) {
+        return B::from_i64(x.to_i64());
+    }
+    let x = x.to_f64();
+    match B::KIND {
+        Kind::I32 if !(x > f64::from(i32::MIN) - 1.0 && x < f64::from(i32::MAX) + 1.0) => {
+            B::from_i64(i64::from(i32::MIN))
+        }
+        // The largest int64 is no float64; the next one up is 2^63.
+        Kind::I64 if !(x >= i64::MIN as f64 && x < i64::MAX as f64) => B::from_i64(i64::MIN),
+        _ => B::from_f64(x),
     }
 }
 
