@@ -33,6 +33,9 @@ fn main() -> Result<()> {
             ("Executor, 8 replicas, 2 threads", &mut || eight_on_two.run(&batch)),
         ],
     );
+    if picked().is_some() {
+        return Ok(());
+    }
     through_the_estimators(&batch, &mut plain)?;
     for rows in [128, 1024] {
         let batch = Fixed::new(rows, 784, 10);
@@ -116,9 +119,14 @@ fn iris_model(features: &Tensors, labels: Option<&Tensor>, optimizer: impl Optim
     Ok((loss, train_op))
 }
 
+/// The part of a row's name that the command line gives: only such rows of the first table are measured.
+fn picked() -> Option<String> {
+    std::env::args().skip(1).find(|argument| !argument.starts_with("--"))
+}
+
 /// Prints the median time of each row, measured in turns: `rounds` times `repetitions` runs.
 fn table(title: &str, (rounds, repetitions): (usize, usize), rows: &mut [(&str, &mut dyn FnMut())]) {
-    let picked = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let picked = picked();
     let is_picked = |name: &str| picked.as_ref().is_none_or(|picked| name.contains(picked.as_str()));
     rows.sort_by_key(|(name, _)| !is_picked(name));
     let count = rows.iter().filter(|(name, _)| is_picked(name)).count();

@@ -45,7 +45,9 @@ pub(crate) enum Part {
     Variable(usize),
 }
 
-/// The memory of one replica, or what all of them share.
+/// The memory of some replicas side by side, or what all of them share.
+///
+/// A buffer holds the values of all its replicas one after the other, so that a step can run over their rows at once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bank {
     f32: Typed<f32>,
@@ -59,8 +61,10 @@ pub(crate) struct Bank {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Typed<T> {
     pub buffers: Vec<Vec<T>>,
-    pub flat: Vec<T>,
-    pub variables: Vec<T>,
+    /// One for each replica.
+    pub flat: Vec<Vec<T>>,
+    /// One for each replica.
+    pub variables: Vec<Vec<T>>,
     /// Memory that kernels use while they run, kept for the next one.
     pub scratch: [Vec<T>; 2],
 }
@@ -142,37 +146,45 @@ macro_rules! for_kind {
 pub(crate) use for_kind;
 
 impl Bank {
-    /// The `length` elements at `part`.
+    /// The `length` elements at `part` of replica `replica`.
     #[inline]
-    pub fn read<T: Stored>(&self, part: Part, length: usize) -> &[T] {
+    pub fn read<T: Stored>(&self, part: Part, replica: usize, length: usize) -> &[T] {
         let typed = T::typed(self);
+        let start = part.start(replica, length);
         match part {
-            Part::Buffer(index) => &typed.buffers[index][..length],
-            Part::Flat(offset) => &typed.flat[offset..offset + length],
-            Part::Variable(offset) => &typed.variables[offset..offset + length],
+            Part::Buffer(index) => &typed.buffers[index][start..start + length],
+            Part::Flat(_) => &typed.flat[replica][start..start + length],
+            Part::Variable(_) => &typed.variables[replica][start..start + length],
         }
     }
 
     /// Takes the memory that holds `part` out of the bank, so that it can be written while the rest is read.
     #[inline]
-    pub fn take<T: Stored>(&mut self, part: Part) -> Vec<T> {
-        let typed = T::typed_mut(self);
-        std::mem::take(match part {
-            Part::Buffer(index) => &mut typed.buffers[index],
-            Part::Flat(_) => &mut typed.flat,
-            Part::Variable(_) => &mut typed.variables,
-        })
+    pub fn take<T: Stored>(&mut self, part: Part, replica: usize) -> Vec<T> {
+        std::mem::take(self.memory(part, replica))
     }
 
     /// Puts back what [`Bank::take`] took.
     #[inline]
-    pub fn put<T: Stored>(&mut self, part: Part, memory: Vec<T>) {
+    pub fn put<T: Stored>(&mut self, part: Part, replica: usize, memory: Vec<T>) {
+        *self.memory(part, replica) = memory;
+    }
+
+    #[inline]
+    fn memory<T: Stored>(&mut self, part: Part, replica: usize) -> &mut Vec<T> {
         let typed = T::typed_mut(self);
         match part {
-            Part::Buffer(index) => typed.buffers[index] = memory,
-            Part::Flat(_) => typed.flat = memory,
-            Part::Variable(_) => typed.variables = memory,
+            Part::Buffer(index) => &mut typed.buffers[index],
+            Part::Flat(_) => &mut typed.flat[replica],
+            Part::Variable(_) => &mut typed.variables[replica],
         }
+    }
+
+    /// The elements at `part` of replica `replica`, for writing.
+    #[inline]
+    pub fn write<T: Stored>(&mut self, part: Part, replica: usize, length: usize) -> &mut [T] {
+        let start = part.start(replica, length);
+        &mut self.memory(part, replica)[start..start + length]
     }
 
     /// Exchanges the variables of two banks.
@@ -184,43 +196,72 @@ impl Bank {
         std::mem::swap(&mut self.bool.variables, &mut other.bool.variables);
     }
 
-    /// Makes room for `length` elements at `part`; memory only ever grows.
-    pub fn reserve<T: Stored>(&mut self, part: Part, length: usize) {
+    /// A bank with `replicas` copies of this one's variables.
+    pub fn repeat_variables(&self, replicas: usize) -> Bank {
+        fn repeat<T: Stored>(typed: &Typed<T>, replicas: usize) -> Typed<T> {
+            let variables = typed.variables.first().map_or(Vec::new(), |first| vec![first.clone(); replicas]);
+            Typed { variables, ..Typed::default() }
+        }
+        Bank {
+            f32: repeat(&self.f32, replicas),
+            f64: repeat(&self.f64, replicas),
+            i32: repeat(&self.i32, replicas),
+            i64: repeat(&self.i64, replicas),
+            bool: repeat(&self.bool, replicas),
+        }
+    }
+
+    /// Makes room for `length` elements at `part` for each of `replicas`; memory only ever grows.
+    pub fn reserve<T: Stored>(&mut self, part: Part, replicas: usize, length: usize) {
+        fn grow<T: Stored>(memory: &mut Vec<T>, needed: usize) {
+            if memory.len() < needed {
+                memory.resize(needed, T::default());
+            }
+        }
         let typed = T::typed_mut(self);
-        let (memory, needed) = match part {
+        let (memories, needed) = match part {
             Part::Buffer(index) => {
                 if typed.buffers.len() <= index {
                     typed.buffers.resize_with(index + 1, Vec::new);
                 }
-                (&mut typed.buffers[index], length)
+                return grow(&mut typed.buffers[index], replicas * length);
             }
             Part::Flat(offset) => (&mut typed.flat, offset + length),
             Part::Variable(offset) => (&mut typed.variables, offset + length),
         };
-        if memory.len() < needed {
-            memory.resize(needed, T::default());
+        if memories.len() < replicas {
+            memories.resize_with(replicas, Vec::new);
         }
+        memories.iter_mut().for_each(|memory| grow(memory, needed));
     }
 
-    /// The values at `part` as an array of shape `shape`.
-    pub fn to_array(&self, kind: Kind, part: Part, shape: &[usize]) -> Array {
+    /// The values at `part` of replica `replica` as an array of shape `shape`.
+    pub fn to_array(&self, kind: Kind, part: Part, replica: usize, shape: &[usize]) -> Array {
         let length = shape.iter().product();
-        for_kind!(kind, T => Array::from_vec(shape, self.read::<T>(part, length).to_vec()))
+        for_kind!(kind, T => Array::from_vec(shape, self.read::<T>(part, replica, length).to_vec()))
             .expect("the length is the shape's product")
     }
 
-    /// Writes an array of the part's kind, or one that is converted to it.
+    /// Writes an array of the part's kind, or one that is converted to it, for the first replica.
     pub fn write_array(&mut self, kind: Kind, part: Part, array: &Array) -> crate::core::Result<()> {
         let array = array.cast(kind.dtype())?;
         for_kind!(kind, T => {
             let values = array.as_slice::<T>()?;
-            self.reserve::<T>(part, values.len());
-            let start = match part { Part::Buffer(_) => 0, Part::Flat(offset) | Part::Variable(offset) => offset };
-            let mut memory = self.take::<T>(part);
-            memory[start..start + values.len()].copy_from_slice(values);
-            self.put::<T>(part, memory);
+            self.reserve::<T>(part, 1, values.len());
+            self.write::<T>(part, 0, values.len()).copy_from_slice(values);
         });
         Ok(())
+    }
+}
+
+impl Part {
+    /// Where the value of replica `replica`, `length` elements, starts in the memory that holds it.
+    #[inline]
+    pub fn start(self, replica: usize, length: usize) -> usize {
+        match self {
+            Part::Buffer(_) => replica * length,
+            Part::Flat(offset) | Part::Variable(offset) => offset,
+        }
     }
 }
 
@@ -250,6 +291,16 @@ impl Dims {
     #[inline]
     pub fn elements(&self) -> usize {
         self.sizes[..self.rank].iter().product()
+    }
+
+    /// The sizes of `count` such values one after the other: so many times the rows.
+    pub fn times(mut self, count: usize) -> Self {
+        match self.rank {
+            0 if count == 1 => {}
+            0 => (self.sizes[0], self.rank) = (count, 1),
+            _ => self.sizes[0] *= count,
+        }
+        self
     }
 
     /// Rows and columns, with all dimensions but the last taken together as rows.

@@ -5,7 +5,7 @@ use super::error::EngineError;
 use super::fusion::{self, Draft};
 use super::plan::{Collective, FeedSlot, Kernel, Phase, Plan, ShapeRule, Step, Value};
 use super::schedule;
-use super::{Precision, VariableStore, joined_updates};
+use super::{Precision, VariableStore, neighbours};
 use crate::core::{DType, Result};
 use crate::graph::ops::{ArrayOp, Op, StateOp};
 use crate::graph::{Graph, Node, NodeId, Operation, Tensor};
@@ -264,18 +264,12 @@ impl<'a, 'c> Emitter<'a, 'c> {
             let node = &self.compiler.nodes[scheduled.draft.node];
             match op {
                 Op::CrossReplicaSum { .. } => {
-                    let output = (scheduled.draft.node, 0);
-                    let shared = self.compiler.uniform[scheduled.draft.node];
-                    if !self.meets_flat(order, output) {
-                        self.place_flat(output, shared)?;
-                    }
+                    self.place_flat(order, (scheduled.draft.node, 0))?;
+                    self.place_flat(order, self.compiler.root(node.inputs[0]))?;
                 }
                 Op::State(op) if self.compiler.replicas == 1 => {
                     if let Some(gradient) = gradient_input(op) {
-                        let edge = self.compiler.root(node.inputs[gradient]);
-                        if order.produces(edge) && !self.meets_flat(order, edge) {
-                            self.place_flat(edge, false)?;
-                        }
+                        self.place_flat(order, self.compiler.root(node.inputs[gradient]))?;
                     }
                 }
                 _ => {}
@@ -284,9 +278,12 @@ impl<'a, 'c> Emitter<'a, 'c> {
         Ok(())
     }
 
-    /// Whether a step would read and write the flat buffer at once if this edge lay there.
-    fn meets_flat(&self, order: &schedule::Order, edge: Edge) -> bool {
-        let is_flat = |&edge: &Edge| self.flat.contains_key(&self.compiler.root(edge));
+    /// Whether a step would read and write one flat buffer at once if this edge lay there.
+    fn meets_flat(&self, order: &schedule::Order, edge: Edge, shared: bool) -> bool {
+        let is_flat = |&other: &Edge| {
+            let place = self.flat.get(&self.compiler.root(other));
+            place.is_some_and(|&(other_shared, _)| other_shared == shared)
+        };
         order.steps.iter().any(|scheduled| {
             let Draft { inputs, outputs, .. } = &scheduled.draft;
             (outputs.contains(&edge) && inputs.iter().any(is_flat))
@@ -294,8 +291,10 @@ impl<'a, 'c> Emitter<'a, 'c> {
         })
     }
 
-    fn place_flat(&mut self, edge: Edge, shared: bool) -> Result<()> {
-        if self.flat.contains_key(&edge) {
+    /// Puts what a step computes behind the values that already lie in a flat buffer, if it can lie there.
+    fn place_flat(&mut self, order: &schedule::Order, edge: Edge) -> Result<()> {
+        let shared = self.compiler.uniform[edge.0];
+        if self.flat.contains_key(&edge) || !order.produces(edge) || self.meets_flat(order, edge, shared) {
             return Ok(());
         }
         let Some(length) = self.compiler.nodes[edge.0].outputs[edge.1].1.elements() else { return Ok(()) };
@@ -394,7 +393,9 @@ impl<'a, 'c> Emitter<'a, 'c> {
             match (&step.kernel, scheduled.place) {
                 (Kernel::Op(Op::CrossReplicaSum { groups }), _) => {
                     let groups = groups.clone().filter(|groups| groups.len() > 1);
-                    phase.collectives.push(Collective { input: step.inputs[0], output: step.outputs[0], groups });
+                    let (input, output) = (step.inputs[0], step.outputs[0]);
+                    let length = self.compiler.nodes[scheduled.draft.node].outputs[0].1.elements();
+                    phase.collectives.push(Collective { input, output, length, groups });
                 }
                 (_, schedule::Place::Setup) => setup.push(step),
                 (_, schedule::Place::Once) => phase.once.push(step),
@@ -403,9 +404,11 @@ impl<'a, 'c> Emitter<'a, 'c> {
         }
         let fetches = fetched.iter().map(|&edge| self.value(edge)).collect::<Result<Vec<_>>>()?;
         for phase in &mut phases {
+            phase.collectives = neighbours::join_collectives(std::mem::take(&mut phase.collectives), &self.values);
             for steps in [&mut phase.once, &mut phase.each] {
-                *steps =
-                    joined_updates::join(std::mem::take(steps), &self.values, |value| self.variable_lengths[&value]);
+                *steps = neighbours::join_updates(std::mem::take(steps), &self.values, |value| {
+                    self.variable_lengths[&value]
+                });
             }
         }
         Ok(Plan {

@@ -4,11 +4,12 @@ use super::bank::{Bank, Part, Slot, Stored, for_kind};
 use super::compile::Request;
 use super::error::EngineError;
 use super::execute::{Context, StreamKey};
-use super::pace::Pace;
-use super::plan::{Binding, FeedSlot, Plan};
+use super::lane::Lane;
+use super::memory::Memory;
+use super::plan::{FeedSlot, Plan};
 use super::team::Team;
 use super::{Precision, VariableStore};
-use crate::core::{Array, DType, Element, Result, Shape};
+use crate::core::{Array, DType, Result, Shape};
 use crate::graph::{Graph, NodeId};
 use std::collections::HashMap;
 use std::fmt;
@@ -113,16 +114,6 @@ struct Prepared {
     feed_shapes: Vec<Vec<usize>>,
 }
 
-/// Everything that steps touch.
-#[derive(Default)]
-pub(super) struct Memory {
-    pub binding: Binding,
-    pub shared: Bank,
-    pub replicas: Vec<Bank>,
-    /// For each phase: whether helpers are worth their while.
-    pub paces: Vec<Pace>,
-}
-
 impl Executor {
     /// An executor for `graph` with all variables at their initial values.
     ///
@@ -215,12 +206,7 @@ impl Executor {
         }
         let ExecutorOptions { precision, replicas, .. } = self.options;
         let plan = Plan::compile(&self.graph, request, &self.store, precision, replicas)?;
-        let mut memory = Memory { replicas: vec![Bank::default(); replicas], ..Memory::default() };
-        for (slot, value) in &plan.constants {
-            for bank in memory.banks_of(*slot) {
-                bank.write_array(slot.kind, slot.part, value)?;
-            }
-        }
+        let memory = Memory::new(&plan, self.team.threads())?;
         self.prepared.push(Prepared { plan: Arc::new(plan), memory, feed_shapes: Vec::new() });
         let index = self.prepared.len() - 1;
         self.by_key.insert(key, index);
@@ -286,18 +272,17 @@ impl Executor {
         }
         memory.binding.rows = None;
         plan.bind(&mut memory.binding, &shapes)?;
-        plan.reserve(&memory.binding, &mut memory.shared, true);
-        for bank in &mut memory.replicas {
-            plan.reserve(&memory.binding, bank, false);
-        }
-        let (binding, shared) = (&memory.binding, &mut memory.shared);
-        let stream = StreamKey::default();
+        memory.reserve(plan);
+        let Memory { binding, shared, lanes, .. } = memory;
+        let (dims, stream) = (&binding.dims, StreamKey::default());
         for step in &plan.setup {
             if plan.values[step.outputs[0]].slot.shared {
-                Context { plan, binding, bank: shared, shared: None, stream }.run(step)?;
-            } else {
-                for bank in &mut memory.replicas {
-                    Context { plan, binding, bank, shared: Some(shared), stream }.run(step)?;
+                Context { plan, dims, bank: shared, replica: 0, replicas: 1, shared: None, stream }.run(step)?;
+                continue;
+            }
+            for Lane { count, bank, .. } in &mut *lanes {
+                for replica in 0..*count {
+                    Context { plan, dims, bank, replica, replicas: 1, shared: Some(shared), stream }.run(step)?;
                 }
             }
         }
@@ -315,11 +300,12 @@ impl Executor {
         let Prepared { plan, memory, .. } = &mut self.prepared[index];
         if plan.replicated_variables {
             if self.own_variables.is_empty() {
-                self.own_variables = vec![self.store.bank.clone(); self.options.replicas];
+                let own = |lane: &Lane| self.store.bank.repeat_variables(lane.count);
+                self.own_variables = memory.lanes.iter().map(own).collect();
             }
-            memory.replicas.iter_mut().zip(&mut self.own_variables).for_each(|(bank, own)| bank.swap_variables(own));
+            memory.lanes.iter_mut().zip(&mut self.own_variables).for_each(|(lane, own)| lane.bank.swap_variables(own));
         }
-        memory.home().swap_variables(&mut self.store.bank);
+        memory.home(plan.replicas > 1).swap_variables(&mut self.store.bank);
         self.active = Some(index);
     }
 
@@ -327,31 +313,32 @@ impl Executor {
     fn take_back(&mut self) {
         let Some(index) = self.active.take() else { return };
         let Prepared { plan, memory, .. } = &mut self.prepared[index];
-        memory.home().swap_variables(&mut self.store.bank);
+        memory.home(plan.replicas > 1).swap_variables(&mut self.store.bank);
+        if plan.replicated_variables {
+            memory.lanes.iter_mut().zip(&mut self.own_variables).for_each(|(lane, own)| lane.bank.swap_variables(own));
+        }
         // What the plan changed for all replicas at once, their own copies must follow.
         for (Slot { kind, part, .. }, length) in plan.shared_changes(&memory.binding.dims) {
-            let Part::Variable(offset) = part else { continue };
-            let banks = if plan.replicated_variables { &mut memory.replicas } else { &mut self.own_variables };
-            for bank in banks {
-                for_kind!(kind, T => {
-                    let new = self.store.bank.read::<T>(part, length);
-                    T::typed_mut(bank).variables[offset..offset + length].copy_from_slice(new);
-                });
+            for (bank, lane) in self.own_variables.iter_mut().zip(&memory.lanes) {
+                for replica in 0..lane.count {
+                    for_kind!(kind, T => {
+                        bank.write::<T>(part, replica, length).copy_from_slice(self.store.bank.read(part, 0, length));
+                    });
+                }
             }
         }
         if !plan.replicated_variables {
             return;
         }
         for (value, dims) in plan.values.iter().zip(&memory.binding.dims) {
-            if let Slot { kind, shared: false, part: part @ Part::Variable(offset) } = value.slot {
+            if let Slot { kind, shared: false, part: part @ Part::Variable(_) } = value.slot {
                 let length = dims.elements();
                 for_kind!(kind, T => {
-                    let own = memory.replicas[0].read::<T>(part, length);
-                    T::typed_mut(&mut self.store.bank).variables[offset..offset + length].copy_from_slice(own);
+                    let own = self.own_variables[0].read::<T>(part, 0, length);
+                    self.store.bank.write(part, 0, length).copy_from_slice(own);
                 });
             }
         }
-        memory.replicas.iter_mut().zip(&mut self.own_variables).for_each(|(bank, own)| bank.swap_variables(own));
     }
 
     /// The value of fetch `fetch` on replica `replica`, after a run.
@@ -359,16 +346,15 @@ impl Executor {
         let Prepared { plan, memory, .. } = &self.prepared[id.0];
         let value = plan.fetches[fetch];
         let slot = plan.values[value].slot;
-        let bank = memory.bank_of(slot, replica);
-        bank.to_array(slot.kind, slot.part, memory.binding.dims[value].sizes())
+        memory.to_array(slot, replica, memory.binding.dims[value].sizes())
     }
 
     /// A fetched number on replica `replica`, after a run; the first element of a larger value.
     pub fn scalar(&self, id: PlanId, fetch: usize, replica: usize) -> f64 {
         let Prepared { plan, memory, .. } = &self.prepared[id.0];
         let slot = plan.values[plan.fetches[fetch]].slot;
-        let bank = memory.bank_of(slot, replica);
-        for_kind!(plan.fetch_kind(fetch), T => bank.read::<T>(slot.part, 1)[0].to_f64())
+        let length = memory.binding.dims[plan.fetches[fetch]].elements();
+        for_kind!(slot.kind, T => memory.read::<T>(slot, replica, length)[0].to_f64())
     }
 
     /// The values of fetch `fetch` on all replicas, one after the other along dimension 0.
@@ -385,57 +371,11 @@ impl Executor {
         for_kind!(slot.kind, T => {
             let mut all: Vec<T> = Vec::with_capacity(length * plan.replicas);
             for replica in 0..plan.replicas {
-                all.extend_from_slice(memory.bank_of(slot, replica).read::<T>(slot.part, length));
+                all.extend_from_slice(memory.read::<T>(slot, replica, length));
             }
             Array::from_vec(&shape, all).expect("the length is the shape's product")
         })
     }
-}
-
-impl Memory {
-    /// The bank in which the store's variables lie while a plan runs.
-    fn home(&mut self) -> &mut Bank {
-        if let [only] = self.replicas.as_mut_slice() { only } else { &mut self.shared }
-    }
-
-    /// The banks that hold a value: the shared one, or each replica's.
-    fn banks_of(&mut self, slot: Slot) -> &mut [Bank] {
-        if slot.shared { std::slice::from_mut(&mut self.shared) } else { &mut self.replicas }
-    }
-
-    fn bank_of(&self, slot: Slot, replica: usize) -> &Bank {
-        if slot.shared { &self.shared } else { &self.replicas[replica] }
-    }
-
-    /// Gives each replica its part of an array.
-    fn feed(&mut self, plan: &Plan, slot: &FeedSlot, array: &Array, split: Split) -> Result<()> {
-        let length = self.binding.dims[slot.value].elements();
-        let place = plan.values[slot.value].slot;
-        for (replica, bank) in self.replicas.iter_mut().enumerate() {
-            let start = match split {
-                Split::Rows => replica * length,
-                Split::Whole => 0,
-            };
-            for_kind!(place.kind, T => {
-                let mut memory = bank.take::<T>(place.part);
-                let copied = fill::<T>(&mut memory[..length], array, start);
-                bank.put::<T>(place.part, memory);
-                copied?;
-            });
-        }
-        Ok(())
-    }
-}
-
-fn fill<T: Stored + Element>(out: &mut [T], array: &Array, start: usize) -> Result<()> {
-    if array.dtype() == T::DTYPE {
-        out.copy_from_slice(&array.as_slice::<T>()?[start..start + out.len()]);
-        return Ok(());
-    }
-    // A run in float64 is given float32.
-    let values = &array.as_slice::<f32>()?[start..start + out.len()];
-    out.iter_mut().zip(values).for_each(|(out, &value)| *out = T::from_f64(f64::from(value)));
-    Ok(())
 }
 
 fn accepts(expected: DType, found: DType, precision: Precision) -> bool {

@@ -3,7 +3,7 @@
 use super::compile::{Compiler, Edge};
 use super::plan::{Activation, Kernel};
 use crate::graph::NodeId;
-use crate::graph::ops::{Binary, Op, StateOp, Unary};
+use crate::graph::ops::{Binary, Entropy, Op, StateOp, Unary};
 use std::collections::HashMap;
 
 /// A step before it has its place: kernel, and edges of the graph.
@@ -44,6 +44,7 @@ pub(super) fn draft(compiler: &Compiler<'_>, fetched: &[Edge], unfused: bool) ->
                 fuse_activation(compiler, &readers, &mut drafts, id);
                 fuse_activation_gradient(compiler, &readers, &mut drafts, id);
                 fuse_parameter_gradients(compiler, &mut drafts, id);
+                fuse_cross_entropy(compiler, &readers, &mut drafts, id);
             }
         }
     }
@@ -179,4 +180,49 @@ fn fuse_parameter_gradients(compiler: &Compiler<'_>, drafts: &mut [Option<Draft>
     drafts[bias] = None;
     let kernel = Kernel::DenseParameterGradients;
     drafts[id] = Some(Draft { kernel, node: id, nodes: vec![bias, id], inputs, outputs: vec![(id, 0), (bias, 0)] });
+}
+
+/// Cross entropy together with the product of its derivative and the gradient that comes from above.
+fn fuse_cross_entropy(compiler: &Compiler<'_>, readers: &Readers, drafts: &mut [Option<Draft>], id: NodeId) {
+    if compiler.nodes[id].op != Op::Binary(Binary::Mul) || !compiler.nodes[id].control_inputs.is_empty() {
+        return;
+    }
+    let &[left, right] = readers.inputs[&id].as_slice() else { return };
+    let is_derivative = |(node, output): Edge| {
+        output == 1 && compiler.nodes[node].op == Op::Entropy(Entropy::SparseSoftmaxCrossEntropyWithLogits)
+    };
+    let (derivative, scale) = if is_derivative(left) { (left, right) } else { (right, left) };
+    if !is_derivative(derivative) || !readers.only(derivative, id) {
+        return;
+    }
+    let shape = |(node, output): Edge| &compiler.nodes[node].outputs[output].1;
+    let one_for_each_row = matches!(shape(scale).sizes(), [_, Some(1)]);
+    if !one_for_each_row || depends(compiler, scale.0, derivative.0) {
+        return;
+    }
+    let Some(entropy) = drafts[derivative.0].take() else { return };
+    let mut inputs = entropy.inputs;
+    inputs.push(scale);
+    let (node, nodes) = (derivative.0, vec![derivative.0, id]);
+    let outputs = vec![(derivative.0, 0), (id, 0)];
+    drafts[id] = Some(Draft { kernel: Kernel::ScaledCrossEntropy, node, nodes, inputs, outputs });
+}
+
+/// Whether `node` needs what `source` gives.
+fn depends(compiler: &Compiler<'_>, node: NodeId, source: NodeId) -> bool {
+    let mut seen = vec![false; node + 1];
+    let mut open = vec![node];
+    while let Some(next) = open.pop() {
+        if next == source {
+            return true;
+        }
+        let inputs = compiler.nodes[next].inputs.iter().map(|&(input, _)| input);
+        for input in inputs.chain(compiler.nodes[next].control_inputs.iter().copied()) {
+            // Inputs come before the nodes that read them.
+            if input >= source && !std::mem::replace(&mut seen[input], true) {
+                open.push(input);
+            }
+        }
+    }
+    false
 }

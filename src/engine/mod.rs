@@ -3,20 +3,24 @@
 //! [`Plan`] is the compiled graph, [`VariableStore`] the values that live on, [`Executor`] runs plans over them for one
 //! replica or many. Knows nothing of steps' purpose: training, evaluation and prediction look alike from here.
 
+mod all_reduce;
 mod bank;
 mod compile;
 mod error;
 mod execute;
 mod executor;
 mod fusion;
-mod joined_updates;
 mod kernels;
+mod lane;
+mod memory;
+mod neighbours;
 mod pace;
 mod plan;
 mod precision;
 mod runner;
 mod schedule;
 mod team;
+mod together;
 mod variable_store;
 
 pub use compile::Request;

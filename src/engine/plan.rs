@@ -1,8 +1,9 @@
 //! A compiled graph: straight-line steps over places that are known beforehand.
 
-use super::bank::{Bank, Dims, Kind, Part, Slot};
+use super::bank::{Bank, Dims, Part, Slot};
 use super::compile::gradient_input;
 use super::error::EngineError;
+use super::together::runs_together;
 use crate::core::{Array, DType, Result, Shape};
 use crate::graph::GraphError;
 use crate::graph::ops::{Op, Signature, StateOp};
@@ -47,11 +48,13 @@ pub(super) struct Phase {
     pub collectives: Vec<Collective>,
 }
 
-/// A sum over replicas: `length` follows from the value's shape.
+/// A sum over replicas.
 #[derive(Clone, Debug)]
 pub(super) struct Collective {
     pub input: usize,
     pub output: usize,
+    /// How many elements, where it is known beforehand: those of several values may lie one after the other.
+    pub length: Option<usize>,
     pub groups: Option<Vec<Vec<usize>>>,
 }
 
@@ -78,6 +81,9 @@ pub(super) enum Kernel {
     DenseInputGradient { transpose_b: bool, activation: Activation },
     /// Inputs: x, dy. Outputs: `xᵀ · dy` and the sums of dy's rows.
     DenseParameterGradients,
+    /// Inputs: logits, labels, and a factor for each row or one for all. Outputs: the cross entropies, and their
+    /// derivatives by the logits times the factor.
+    ScaledCrossEntropy,
     /// An optimizer's op on `length` elements, those of one variable or of several that lie one after the other.
     Update { op: StateOp, length: usize },
 }
@@ -116,7 +122,10 @@ pub(super) struct ShapeRule {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Binding {
     pub rows: Option<usize>,
+    /// Those of one replica.
     pub dims: Vec<Dims>,
+    /// For each phase and each of its steps: whether it may run over the rows of several replicas at once.
+    pub together: Vec<Vec<bool>>,
 }
 
 impl Plan {
@@ -171,6 +180,9 @@ impl Plan {
         for step in self.phases.iter().flat_map(|phase| phase.once.iter().chain(&phase.each)) {
             self.check_change(step, &binding.dims)?;
         }
+        let dims = &binding.dims;
+        let of_phase = |phase: &Phase| phase.each.iter().map(|step| runs_together(self, dims, step)).collect();
+        binding.together = self.phases.iter().map(of_phase).collect();
         Ok(())
     }
 
@@ -203,12 +215,12 @@ impl Plan {
         })
     }
 
-    /// Makes room for all values that lie in `bank`: shared ones or a replica's own.
-    pub(super) fn reserve(&self, binding: &Binding, bank: &mut Bank, shared: bool) {
-        for (value, dims) in self.values.iter().zip(&binding.dims) {
+    /// Makes room for all values that lie in `bank`, shared ones or those of `replicas`.
+    pub(super) fn reserve(&self, dims: &[Dims], bank: &mut Bank, replicas: usize, shared: bool) {
+        for (value, dims) in self.values.iter().zip(dims) {
             let Slot { kind, shared: value_shared, part } = value.slot;
             if value_shared == shared && !matches!(part, Part::Variable(_)) {
-                super::bank::for_kind!(kind, T => bank.reserve::<T>(part, dims.elements()));
+                super::bank::for_kind!(kind, T => bank.reserve::<T>(part, replicas, dims.elements()));
             }
         }
     }
@@ -226,11 +238,6 @@ impl Plan {
             changes.extend(changed.iter().map(|&value| (self.values[value].slot, length)));
         }
         changes
-    }
-
-    /// The kind of a fetched value.
-    pub(super) fn fetch_kind(&self, fetch: usize) -> Kind {
-        self.values[self.fetches[fetch]].slot.kind
     }
 }
 

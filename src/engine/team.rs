@@ -1,12 +1,14 @@
 //! Persistent worker threads that run the replicas' steps together.
 
-use super::bank::{Bank, Part, Stored};
+use super::all_reduce::all_reduce;
+use super::bank::Bank;
 use super::execute::{Context, StreamKey};
-use super::executor::Memory;
+use super::lane::{Failure, Lane, Work};
+use super::memory::Memory;
 use super::pace::Pace;
-use super::plan::{Binding, Collective, Plan};
+use super::plan::{Binding, Plan};
 use super::runner::thread_panicked;
-use crate::core::{Error, Result};
+use crate::core::Result;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
@@ -30,7 +32,7 @@ struct Shared {
     /// How many helpers are still at work.
     at_work: AtomicUsize,
     job: RwLock<Job>,
-    lanes: Vec<Mutex<Lane>>,
+    seats: Vec<Mutex<Seat>>,
     sleep: Mutex<()>,
     changed: Condvar,
 }
@@ -46,16 +48,12 @@ struct Job {
     ended: bool,
 }
 
-/// A helper's replicas during a phase, and how it went.
+/// A helper's lane during a phase, and how it went.
 #[derive(Default)]
-struct Lane {
-    first: usize,
-    banks: Vec<Bank>,
+struct Seat {
+    lane: Lane,
     failure: Option<Failure>,
 }
-
-/// The replica that failed, and why.
-type Failure = (usize, Error);
 
 /// How often a thread looks again before it goes to sleep: some microseconds, the length of a small phase.
 const SPINS: usize = 4_000;
@@ -68,25 +66,30 @@ impl Team {
             generation: AtomicUsize::new(0),
             at_work: AtomicUsize::new(0),
             job: RwLock::default(),
-            lanes: (1..threads).map(|_| Mutex::default()).collect(),
+            seats: (1..threads).map(|_| Mutex::default()).collect(),
             sleep: Mutex::default(),
             changed: Condvar::new(),
         });
-        let spawn = |lane: usize| {
+        let spawn = |seat: usize| {
             let shared = Arc::clone(&shared);
-            std::thread::Builder::new().name(format!("tpulab-core-{lane}")).spawn(move || shared.serve(lane)).ok()
+            std::thread::Builder::new().name(format!("tpulab-core-{seat}")).spawn(move || shared.serve(seat)).ok()
         };
         // Where a thread cannot be had, the caller simply does more.
         let workers = (0..threads.saturating_sub(1)).map_while(spawn).collect();
         Team { workers, adaptive, shared }
     }
 
+    /// How many threads there are, and so lanes of replicas.
+    pub fn threads(&self) -> usize {
+        self.workers.len() + 1
+    }
+
     /// Runs all phases of a plan once.
     pub fn run(&mut self, plan: &Arc<Plan>, memory: &mut Memory, stream: StreamKey) -> Result<()> {
         for (number, phase) in plan.phases.iter().enumerate() {
             for step in &phase.once {
-                let (binding, bank) = (&memory.binding, &mut memory.shared);
-                Context { plan, binding, bank, shared: None, stream }.run(step)?;
+                let (dims, bank) = (&memory.binding.dims, &mut memory.shared);
+                Context { plan, dims, bank, replica: 0, replicas: 1, shared: None, stream }.run(step)?;
             }
             if !phase.each.is_empty() {
                 self.run_each(plan, number, stream, memory)?;
@@ -99,7 +102,7 @@ impl Team {
     }
 
     fn run_each(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
-        if self.workers.is_empty() || memory.replicas.len() == 1 {
+        if memory.lanes.len() == 1 {
             return run_alone(plan, phase, stream, memory);
         }
         if !self.adaptive {
@@ -118,8 +121,6 @@ impl Team {
 
     fn run_together(&self, plan: &Arc<Plan>, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
         let shared = &*self.shared;
-        let threads = self.workers.len() + 1;
-        let replicas = memory.replicas.len();
         {
             let mut job = shared.job.write().unwrap_or_else(PoisonError::into_inner);
             job.plan = Some(Arc::clone(plan));
@@ -127,31 +128,28 @@ impl Team {
             std::mem::swap(&mut job.binding, &mut memory.binding);
             std::mem::swap(&mut job.common, &mut memory.shared);
         }
-        // The caller keeps the first replicas; the others go out in order, the last ones first to keep the rest in place.
-        for lane in (1..threads).rev() {
-            let first = lane * replicas / threads;
-            let mut lane = lock(&shared.lanes[lane - 1]);
-            lane.first = first;
-            lane.banks.extend(memory.replicas.drain(first..));
+        // The caller keeps the first lane.
+        let (own, others) = memory.lanes.split_first_mut().expect("there is a lane for each thread");
+        for (lane, seat) in others.iter_mut().zip(&shared.seats) {
+            std::mem::swap(lane, &mut lock(seat).lane);
         }
-        shared.at_work.store(threads - 1, Ordering::Release);
+        shared.at_work.store(others.len(), Ordering::Release);
         shared.announce();
-        let own = {
+        let mut outcome = Outcome::default();
+        {
             let job = shared.job.read().unwrap_or_else(PoisonError::into_inner);
-            job.run(0, &mut memory.replicas)
-        };
+            outcome.add(job.run(own));
+        }
         shared.wait(|| shared.at_work.load(Ordering::Acquire) == 0);
-        let mut failure = own.err();
-        for lane in &shared.lanes[..threads - 1] {
-            let mut lane = lock(lane);
-            memory.replicas.append(&mut lane.banks);
-            // The first replica's failure is reported, whoever was faster.
-            failure = failure.or(lane.failure.take());
+        for (lane, seat) in others.iter_mut().zip(&shared.seats) {
+            let mut seat = lock(seat);
+            std::mem::swap(lane, &mut seat.lane);
+            outcome.add(seat.failure.take());
         }
         let mut job = shared.job.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut job.binding, &mut memory.binding);
         std::mem::swap(&mut job.common, &mut memory.shared);
-        failure.map_or(Ok(()), |(_, error)| Err(error))
+        outcome.result()
     }
 }
 
@@ -167,8 +165,8 @@ impl Drop for Team {
 }
 
 impl Shared {
-    /// The life of helper `lane`.
-    fn serve(&self, lane: usize) {
+    /// The life of the helper on seat `seat`.
+    fn serve(&self, seat: usize) {
         let mut seen = 0;
         loop {
             self.wait(|| self.generation.load(Ordering::Acquire) != seen);
@@ -178,9 +176,8 @@ impl Shared {
                 if job.ended {
                     return;
                 }
-                let mut lane = lock(&self.lanes[lane]);
-                let Lane { first, banks, failure } = &mut *lane;
-                *failure = job.run(*first, banks).err();
+                let Seat { lane, failure } = &mut *lock(&self.seats[seat]);
+                *failure = job.run(lane);
             }
             if self.at_work.fetch_sub(1, Ordering::AcqRel) == 1 {
                 self.notify();
@@ -218,92 +215,40 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Job {
-    /// Runs the phase on `banks`, the replicas from `first` on; a panic becomes an error.
-    fn run(&self, first: usize, banks: &mut [Bank]) -> Result<(), Failure> {
-        let Some(plan) = &self.plan else { return Ok(()) };
-        let run = || run_replicas(plan, self.phase, self.stream, &self.binding, Some(&self.common), first, banks);
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err((first, thread_panicked(&*panic))))
+    /// Runs the phase on a lane; a panic becomes an error.
+    fn run(&self, lane: &mut Lane) -> Option<Failure> {
+        let plan = self.plan.as_deref()?;
+        let work =
+            Work { plan, phase: self.phase, binding: &self.binding, shared: Some(&self.common), stream: self.stream };
+        let run = AssertUnwindSafe(|| lane.run(work).err());
+        catch_unwind(run).unwrap_or_else(|panic| Some(Failure { step: 0, error: thread_panicked(&*panic) }))
     }
 }
 
 fn run_alone(plan: &Plan, phase: usize, stream: StreamKey, memory: &mut Memory) -> Result<()> {
-    let Memory { binding, shared, replicas, .. } = memory;
-    let shared = if replicas.len() > 1 { Some(&*shared) } else { None };
-    run_replicas(plan, phase, stream, binding, shared, 0, replicas).map_err(|(_, error)| error)
+    let Memory { binding, shared, lanes, .. } = memory;
+    let shared = (plan.replicas > 1).then_some(&*shared);
+    let work = Work { plan, phase, binding, shared, stream };
+    let mut outcome = Outcome::default();
+    lanes.iter_mut().for_each(|lane| outcome.add(lane.run(work).err()));
+    outcome.result()
 }
 
-/// Runs one phase on `banks`, the replicas from `first` on.
-fn run_replicas(
-    plan: &Plan,
-    phase: usize,
-    stream: StreamKey,
-    binding: &Binding,
-    shared: Option<&Bank>,
-    first: usize,
-    banks: &mut [Bank],
-) -> Result<(), Failure> {
-    for (index, bank) in banks.iter_mut().enumerate() {
-        let replica = first + index;
-        let mut context = Context { plan, binding, bank, shared, stream: StreamKey { replica, ..stream } };
-        for step in &plan.phases[phase].each {
-            context.run(step).map_err(|error| (replica, error))?;
+/// How a phase went on all lanes.
+#[derive(Default)]
+struct Outcome(Option<Failure>);
+
+impl Outcome {
+    /// Lanes are added in order, so that any number of threads reports the same failure.
+    fn add(&mut self, failure: Option<Failure>) {
+        let Some(failure) = failure else { return };
+        if self.0.as_ref().is_none_or(|first| failure.step < first.step) {
+            self.0 = Some(failure);
         }
     }
-    Ok(())
-}
 
-/// Sums a value over the replicas, in their order.
-fn all_reduce(plan: &Plan, collective: &Collective, memory: &mut Memory) {
-    match plan.values[collective.output].slot.kind {
-        super::bank::Kind::F64 => all_reduce_typed(plan, collective, memory, |a: f64, b| a + b),
-        _ => all_reduce_typed(plan, collective, memory, |a: f32, b| a + b),
-    }
-}
-
-fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: impl Fn(T, T) -> T) {
-    let Memory { binding, shared, replicas, .. } = memory;
-    let (input, output) = (plan.values[collective.input].slot, plan.values[collective.output].slot);
-    let length = binding.dims[collective.input].elements();
-    let start = match output.part {
-        Part::Buffer(_) => 0,
-        Part::Flat(offset) | Part::Variable(offset) => offset,
-    };
-    let mut sum = |members: &mut dyn Iterator<Item = usize>, replicas: &mut [Bank]| -> Vec<T> {
-        // The memory of the first member's output, or of the shared one, takes the sum.
-        let mut members = members.peekable();
-        let first = members.peek().copied().unwrap_or(0);
-        let home = if output.shared { &mut *shared } else { &mut replicas[first] };
-        let mut memory = home.take::<T>(output.part);
-        let out = &mut memory[start..start + length];
-        for (index, member) in members.enumerate() {
-            let bank = if input.shared { &*shared } else { &replicas[member] };
-            let part = bank.read::<T>(input.part, length);
-            if index == 0 {
-                out.copy_from_slice(part);
-            } else {
-                out.iter_mut().zip(part).for_each(|(out, &x)| *out = add(*out, x));
-            }
-        }
-        memory
-    };
-    match &collective.groups {
-        None => {
-            let count = replicas.len();
-            let memory = sum(&mut (0..count), replicas);
-            let home = if output.shared { &mut *shared } else { &mut replicas[0] };
-            home.put(output.part, memory);
-        }
-        Some(groups) => {
-            for group in groups {
-                let memory = sum(&mut group.iter().copied(), replicas);
-                for &member in &group[1..] {
-                    let mut own = replicas[member].take::<T>(output.part);
-                    own[start..start + length].copy_from_slice(&memory[start..start + length]);
-                    replicas[member].put(output.part, own);
-                }
-                replicas[group[0]].put(output.part, memory);
-            }
-        }
+    fn result(self) -> Result<()> {
+        self.0.map_or(Ok(()), |failure| Err(failure.error))
     }
 }
 
@@ -315,32 +260,32 @@ mod tests {
     use crate::graph::{Graph, ops};
 
     /// A plan of eight replicas that draws a number on each, and the memory that it needs.
-    fn drawing_plan() -> Result<(Plan, Memory)> {
+    fn drawing_plan(lanes: usize) -> Result<(Plan, Memory)> {
         let graph = Graph::new();
         let drawn = ops::random(&graph, ops::RandomKind::Uniform, DType::Float32, &[2], "drawn")?;
         let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
         let request = Request { fetches: vec![drawn], ..Request::default() };
         let plan = Plan::compile(&graph, &request, executor.store(), Precision::Float32, 8)?;
-        let mut memory = Memory { replicas: vec![Bank::default(); 8], ..Memory::default() };
+        let mut memory = Memory::new(&plan, lanes)?;
         plan.bind(&mut memory.binding, &[])?;
-        memory.replicas.iter_mut().for_each(|bank| plan.reserve(&memory.binding, bank, false));
+        memory.reserve(&plan);
         Ok((plan, memory))
     }
 
     #[test]
     fn a_panic_on_a_worker_is_an_error_and_the_team_goes_on() -> Result<()> {
-        let (plan, mut memory) = drawing_plan()?;
-        let (mut broken, _) = drawing_plan()?;
-        // No value has this number, so every thread panics when it looks for its shape.
-        broken.phases[0].each[0].outputs = vec![usize::MAX];
-        let (plan, broken) = (Arc::new(plan), Arc::new(broken));
         for threads in [2, 4, 8] {
+            let (plan, mut memory) = drawing_plan(threads)?;
+            let (mut broken, _) = drawing_plan(threads)?;
+            // No value has this number, so every thread panics when it looks for its shape.
+            broken.phases[0].each[0].outputs = vec![usize::MAX];
+            let (plan, broken) = (Arc::new(plan), Arc::new(broken));
             let mut team = Team::new(threads, false);
             let error = team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
             assert_eq!(error.code(), "ENGINE008");
             assert!(error.message().starts_with("a worker thread panicked: index out of bounds"), "{error}");
             team.run(&plan, &mut memory, StreamKey::default())?;
-            assert_eq!(memory.replicas.len(), 8);
+            assert_eq!(memory.lanes.iter().map(|lane| lane.count).sum::<usize>(), 8);
             team.run(&broken, &mut memory, StreamKey::default()).unwrap_err();
             drop(team);
         }

@@ -63,7 +63,7 @@ impl VariableStore {
             let part = Part::Variable(*end);
             let length: usize = shape.iter().product();
             *end += length;
-            super::bank::for_kind!(kind, T => bank.reserve::<T>(part, length));
+            super::bank::for_kind!(kind, T => bank.reserve::<T>(part, 1, length));
             entries[index] = Some(Entry {
                 name: variable.name(),
                 dtype: variable.dtype(),
@@ -106,7 +106,7 @@ impl VariableStore {
     /// `GRAPH008` if there is none.
     pub fn get(&self, name: &str) -> Result<Array> {
         let entry = self.entry(name)?;
-        Ok(self.bank.to_array(entry.kind, entry.part, &entry.shape))
+        Ok(self.bank.to_array(entry.kind, entry.part, 0, &entry.shape))
     }
 
     /// The shape of the variable called `name`.

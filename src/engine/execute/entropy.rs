@@ -5,7 +5,7 @@ use super::elementwise::Float;
 use crate::core::Result;
 use crate::engine::bank::Kind;
 use crate::engine::error::EngineError;
-use crate::engine::kernels::{self, WrongLabel};
+use crate::engine::kernels::{self, Examples, WrongLabel};
 use crate::engine::plan::Step;
 use crate::graph::ops::Entropy;
 
@@ -32,7 +32,7 @@ impl Context<'_> {
                     kernels::log_softmax(out, inputs.read(logits), classes, scratch);
                 });
             }),
-            Entropy::SparseSoftmaxCrossEntropyWithLogits => return self.sparse_cross_entropy::<T>(step, classes),
+            Entropy::SparseSoftmaxCrossEntropyWithLogits => return self.sparse_cross_entropy::<T>(step),
             Entropy::SoftmaxCrossEntropyWithLogits => {
                 let labels = step.inputs[1];
                 self.write::<T, _>(first, |out, inputs| {
@@ -57,8 +57,10 @@ impl Context<'_> {
         Ok(())
     }
 
-    fn sparse_cross_entropy<T: Float>(&mut self, step: &Step, classes: usize) -> Result<()> {
-        let &[logits, labels] = step.inputs.as_slice() else { return Ok(()) };
+    /// Inputs: logits, labels, and what the derivative is multiplied by, if anything.
+    pub(super) fn sparse_cross_entropy<T: Float>(&mut self, step: &Step) -> Result<()> {
+        let &[logits, labels, ref scale @ ..] = step.inputs.as_slice() else { return Ok(()) };
+        let (_, classes) = self.dims(logits).matrix();
         let wide = self.kind(labels) == Kind::I64;
         let (loss, backprop) = (step.outputs[0], step.outputs[1]);
         let rows = self.dims(loss).elements();
@@ -67,10 +69,13 @@ impl Context<'_> {
             let losses = &mut losses[..rows];
             let outcome = context.write::<T, _>(backprop, |out, inputs| {
                 let logits = inputs.read(logits);
+                let scale = scale.first().map_or(&[][..], |&scale| inputs.read(scale));
                 if wide {
-                    kernels::sparse_cross_entropy(losses, out, logits, inputs.read::<i64>(labels), classes, scratch)
+                    let examples = Examples { logits, labels: inputs.read::<i64>(labels), classes, scale };
+                    kernels::sparse_cross_entropy(losses, out, examples, scratch)
                 } else {
-                    kernels::sparse_cross_entropy(losses, out, logits, inputs.read::<i32>(labels), classes, scratch)
+                    let examples = Examples { logits, labels: inputs.read::<i32>(labels), classes, scale };
+                    kernels::sparse_cross_entropy(losses, out, examples, scratch)
                 }
             });
             context.write::<T, _>(loss, |out, _| out.copy_from_slice(losses));
@@ -78,6 +83,7 @@ impl Context<'_> {
         });
         outcome.map_err(|WrongLabel { row, label }| {
             let op = format!("SparseSoftmaxCrossEntropyWithLogits `{}`", self.plan.names[step.name]);
+            let row = self.stream.replica * (rows / self.replicas) + row;
             EngineError::Label { op, row, label, classes }.into()
         })
     }

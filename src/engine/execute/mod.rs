@@ -10,9 +10,9 @@ mod random;
 mod reduce;
 mod update;
 
-use super::bank::{Bank, Dims, Kind, Part, Slot, Stored, for_kind};
+use super::bank::{Bank, Dims, Kind, Stored, for_kind};
 use super::error::EngineError;
-use super::plan::{Binding, Kernel, Plan, Step, Value};
+use super::plan::{Kernel, Plan, Step, Value};
 use crate::core::Result;
 use crate::graph::ops::{Op, StateOp};
 
@@ -27,10 +27,15 @@ pub(super) struct StreamKey {
 /// One step about to run: its plan, the shapes, and the banks that it may touch.
 pub(super) struct Context<'a> {
     pub plan: &'a Plan,
-    pub binding: &'a Binding,
-    /// The bank that the step writes: a replica's, or the shared one.
+    /// The shapes of all values: of one replica, or of all of the bank's replicas together.
+    pub dims: &'a [Dims],
+    /// The bank that the step writes: that of some replicas, or the shared one.
     pub bank: &'a mut Bank,
-    /// What all replicas share, where `bank` is a replica's.
+    /// Which of the bank's replicas it runs for, or the first of those.
+    pub replica: usize,
+    /// For how many at once.
+    pub replicas: usize,
+    /// What all replicas share, where `bank` is not that.
     pub shared: Option<&'a Bank>,
     pub stream: StreamKey,
 }
@@ -39,35 +44,31 @@ pub(super) struct Context<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Inputs<'a> {
     plan: &'a Plan,
-    binding: &'a Binding,
+    dims: &'a [Dims],
     bank: &'a Bank,
+    replica: usize,
     shared: Option<&'a Bank>,
 }
 
 impl<'a> Inputs<'a> {
-    fn bank_of(&self, slot: Slot) -> &'a Bank {
-        match self.shared {
-            Some(shared) if slot.shared => shared,
-            _ => self.bank,
-        }
-    }
-
     #[inline]
     pub fn dims(&self, value: usize) -> &'a Dims {
-        &self.binding.dims[value]
+        &self.dims[value]
     }
 
     #[inline]
     pub fn read<T: Stored>(&self, value: usize) -> &'a [T] {
-        let slot = self.plan.values[value].slot;
-        self.bank_of(slot).read(slot.part, self.binding.dims[value].elements())
+        self.read_on(value, self.dims[value].elements())
     }
 
     /// `length` elements from where `value` lies on: its own and those of its neighbours.
     #[inline]
     pub fn read_on<T: Stored>(&self, value: usize, length: usize) -> &'a [T] {
         let slot = self.plan.values[value].slot;
-        self.bank_of(slot).read(slot.part, length)
+        match self.shared {
+            Some(shared) if slot.shared => shared.read(slot.part, 0, length),
+            _ => self.bank.read(slot.part, self.replica, length),
+        }
     }
 
     /// The one number of a scalar.
@@ -83,22 +84,23 @@ impl Context<'_> {
     }
 
     fn dims(&self, value: usize) -> Dims {
-        self.binding.dims[value]
+        self.dims[value]
+    }
+
+    fn inputs(&self) -> Inputs<'_> {
+        let Context { plan, dims, replica, shared, .. } = *self;
+        Inputs { plan, dims, bank: self.bank, replica, shared }
     }
 
     /// Writes `value` by `compute`, which sees its elements and can read all others.
     #[inline]
     fn write<T: Stored, R>(&mut self, value: usize, compute: impl FnOnce(&mut [T], Inputs<'_>) -> R) -> R {
         let Value { slot, .. } = self.plan.values[value];
-        let length = self.binding.dims[value].elements();
-        let start = match slot.part {
-            Part::Buffer(_) => 0,
-            Part::Flat(offset) | Part::Variable(offset) => offset,
-        };
-        let mut memory = self.bank.take::<T>(slot.part);
-        let inputs = Inputs { plan: self.plan, binding: self.binding, bank: self.bank, shared: self.shared };
-        let result = compute(&mut memory[start..start + length], inputs);
-        self.bank.put(slot.part, memory);
+        let length = self.dims[value].elements();
+        let start = slot.part.start(self.replica, length);
+        let mut memory = self.bank.take::<T>(slot.part, self.replica);
+        let result = compute(&mut memory[start..start + length], self.inputs());
+        self.bank.put(slot.part, self.replica, memory);
         result
     }
 
@@ -109,6 +111,12 @@ impl Context<'_> {
             Kernel::Copy => self.copy(step),
             Kernel::Dense { .. } | Kernel::DenseInputGradient { .. } | Kernel::DenseParameterGradients => {
                 self.dense(step)
+            }
+            Kernel::ScaledCrossEntropy => {
+                return match self.kind(step.outputs[0]) {
+                    Kind::F32 => self.sparse_cross_entropy::<f32>(step),
+                    _ => self.sparse_cross_entropy::<f64>(step),
+                };
             }
             Kernel::Update { op, length } => match self.kind(step.inputs[0]) {
                 Kind::F32 => self.apply_gradient::<f32>(op, *length, step),

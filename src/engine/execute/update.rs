@@ -42,13 +42,13 @@ impl Context<'_> {
             let length = self.dims(variable).elements();
             let shared_value = self.plan.values[value].slot.shared && self.shared.is_some();
             let foreign = self.shared.filter(|_| shared_value);
-            let typed = T::typed_mut(self.bank);
+            let own = &mut T::typed_mut(self.bank).variables[self.replica];
             for index in 0..length {
                 let new = match foreign {
-                    Some(shared) => T::typed(shared).variables[from + index],
-                    None => typed.variables[from + index],
+                    Some(shared) => T::typed(shared).variables[0][from + index],
+                    None => own[from + index],
                 };
-                typed.variables[to + index] = f(typed.variables[to + index], new);
+                own[to + index] = f(own[to + index], new);
             }
             return;
         }
@@ -71,8 +71,8 @@ impl Context<'_> {
             *range = offset(index)..offset(index) + length;
         }
         let part = self.plan.values[step.inputs[0]].slot.part;
-        let mut memory = self.bank.take::<T>(part);
-        let inputs = super::Inputs { plan: self.plan, binding: self.binding, bank: self.bank, shared: self.shared };
+        let mut memory = self.bank.take::<T>(part, self.replica);
+        let inputs = self.inputs();
         let scalar = |index: usize| -> T {
             let value = step.inputs[index];
             match self.plan.values[value].slot.part {
@@ -182,7 +182,7 @@ impl Context<'_> {
             }
             _ => {}
         }
-        self.bank.put(part, memory);
+        self.bank.put(part, self.replica, memory);
     }
 }
 

@@ -74,8 +74,8 @@ mod tests {
         #[inline(always)]
         fn run<V: Level>(self) -> Self::Output {
             let (mut exponentials, mut logarithms) = (self.0, self.0);
-            f32::exponentials::<V, L>(&mut exponentials);
-            f32::logarithms::<V, L>(&mut logarithms);
+            f32::exponentials::<V>(&mut exponentials, &self.0);
+            f32::logarithms::<V>(&mut logarithms, &self.0);
             (exponentials, logarithms)
         }
     }

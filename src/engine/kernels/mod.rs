@@ -11,9 +11,9 @@ mod softmax;
 
 pub(crate) use dispatch::vectorised;
 pub(crate) use parameter_gradients::{column_sums, weight_gradients};
-pub(crate) use product::{Right, product};
+pub(crate) use product::{Finish, Right, product};
 pub(crate) use real::Real;
-pub(crate) use softmax::{WrongLabel, log_softmax, softmax, sparse_cross_entropy};
+pub(crate) use softmax::{Examples, WrongLabel, log_softmax, softmax, sparse_cross_entropy};
 
 /// Numbers between -1 and 1 for tests, other ones for each `seed`.
 #[cfg(test)]

@@ -3,12 +3,21 @@
 use super::dispatch::{Level, Routine, dispatch};
 use super::real::Real;
 
-/// Writes `xᵀ · dy`, `[inner, columns]`, to `out`. `x` is `[rows, inner]`, `dy` `[rows, columns]`.
+/// Writes `xᵀ · dy`, `[inner, columns]`, to `out`, and the sum of dy's rows to `sums`, if there is one. `x` is
+/// `[rows, inner]`, `dy` `[rows, columns]`.
 ///
 /// Rows are added one after the other, so the result depends on nothing but them.
-pub(crate) fn weight_gradients<T: Real>(out: &mut [T], x: &[T], dy: &[T], inner: usize, columns: usize) {
+pub(crate) fn weight_gradients<T: Real>(
+    out: &mut [T],
+    sums: Option<&mut [T]>,
+    x: &[T],
+    dy: &[T],
+    (inner, columns): (usize, usize),
+) {
     if inner > 0 && columns > 0 {
-        dispatch(WeightGradients { out, x, dy, inner, columns });
+        dispatch(WeightGradients { out, sums, x, dy, inner, columns });
+    } else if let Some(sums) = sums {
+        column_sums(sums, dy);
     }
 }
 
@@ -19,6 +28,7 @@ pub(crate) fn column_sums<T: Real>(out: &mut [T], rows: &[T]) {
 
 struct WeightGradients<'a, T> {
     out: &'a mut [T],
+    sums: Option<&'a mut [T]>,
     x: &'a [T],
     dy: &'a [T],
     inner: usize,
@@ -46,7 +56,7 @@ impl<T: Real> WeightGradients<'_, T> {
     /// Blocks of `L` columns, and of these tiles of some rows of the result.
     #[inline(always)]
     fn tiles<V: Level, const L: usize>(self) {
-        let WeightGradients { out, x, dy, inner, columns } = self;
+        let WeightGradients { out, mut sums, x, dy, inner, columns } = self;
         for first in (0..columns).step_by(L) {
             let width = (columns - first).min(L);
             let dy = dy.get(first..).unwrap_or_default();
@@ -55,10 +65,15 @@ impl<T: Real> WeightGradients<'_, T> {
                 ($rows:literal) => {
                     while inner - row >= $rows {
                         let x = x.get(row..).unwrap_or_default();
-                        let sums = outer_sums::<T, V, L, $rows>(x, dy, inner, columns);
-                        for (out, sums) in out[row * columns..].chunks_mut(columns).zip(&sums) {
+                        let (tile, total) = outer_sums::<T, V, L, $rows>(x, dy, inner, columns);
+                        for (out, lanes) in out[row * columns..].chunks_mut(columns).zip(&tile) {
                             let out = out[first..first + width].iter_mut();
-                            out.zip(sums).for_each(|(out, &sum)| *out = sum);
+                            out.zip(lanes).for_each(|(out, &lane)| *out = lane);
+                        }
+                        // The first tile sees all rows of dy as well as any other.
+                        if let Some(sums) = sums.as_mut().filter(|_| row == 0) {
+                            let sums = sums[first..first + width].iter_mut();
+                            sums.zip(&total).for_each(|(sum, &lane)| *sum = lane);
                         }
                         row += $rows;
                     }
@@ -71,35 +86,37 @@ impl<T: Real> WeightGradients<'_, T> {
     }
 }
 
-/// The sums over rows of `x[0..R]` times `dy[0..L]`; rows are `inner` and `columns` apart.
+/// The sums over rows of `x[0..R]` times `dy[0..L]`, and those of dy; rows are `inner` and `columns` apart.
 #[inline(always)]
 fn outer_sums<T: Real, V: Level, const L: usize, const R: usize>(
     x: &[T],
     dy: &[T],
     inner: usize,
     columns: usize,
-) -> [[T; L]; R] {
+) -> ([[T; L]; R], [T; L]) {
     let mut sums = [[T::zero(); L]; R];
+    let mut total = [T::zero(); L];
     // Whole lanes may reach into the next row: what they give there is not stored.
     let (mut x, mut dy) = (x, dy);
     while let (Some(factors), Some(lanes)) = (x.first_chunk::<R>(), dy.first_chunk::<L>()) {
-        accumulate::<T, V, L, R>(&mut sums, factors, lanes);
+        accumulate::<T, V, L, R>(&mut sums, &mut total, factors, lanes);
         x = x.get(inner..).unwrap_or_default();
         dy = dy.get(columns..).unwrap_or_default();
     }
     while let Some(factors) = x.first_chunk::<R>() {
         let mut lanes = [T::zero(); L];
         lanes.iter_mut().zip(dy).for_each(|(lane, &value)| *lane = value);
-        accumulate::<T, V, L, R>(&mut sums, factors, &lanes);
+        accumulate::<T, V, L, R>(&mut sums, &mut total, factors, &lanes);
         x = x.get(inner..).unwrap_or_default();
         dy = dy.get(columns..).unwrap_or_default();
     }
-    sums
+    (sums, total)
 }
 
 #[inline(always)]
 fn accumulate<T: Real, V: Level, const L: usize, const R: usize>(
     sums: &mut [[T; L]; R],
+    total: &mut [T; L],
     factors: &[T; R],
     lanes: &[T; L],
 ) {
@@ -108,6 +125,7 @@ fn accumulate<T: Real, V: Level, const L: usize, const R: usize>(
             *sum = factor.multiply_add::<V>(lane, *sum);
         }
     }
+    total.iter_mut().zip(lanes).for_each(|(total, &lane)| *total = *total + lane);
 }
 
 struct ColumnSums<'a, T> {
@@ -152,7 +170,8 @@ mod tests {
                 for columns in 1..40 {
                     let (x, dy) = (numbers(rows * inner, 1), numbers(rows * columns, 2));
                     let mut out = vec![f32::NAN; inner * columns];
-                    weight_gradients(&mut out, &x, &dy, inner, columns);
+                    let mut sums = vec![f32::NAN; columns];
+                    weight_gradients(&mut out, Some(&mut sums), &x, &dy, (inner, columns));
                     for (index, &found) in out.iter().enumerate() {
                         let (i, j) = (index / columns, index % columns);
                         let terms = (0..rows).map(|r| f64::from(x[r * inner + i]) * f64::from(dy[r * columns + j]));
@@ -160,8 +179,9 @@ mod tests {
                         // Each of up to 33 additions of numbers below 1 rounds once.
                         assert!((f64::from(found) - exact).abs() < 1e-5, "{rows} {inner} {columns}: {found} {exact}");
                     }
-                    let mut sums = vec![f32::NAN; columns];
-                    column_sums(&mut sums, &dy);
+                    let mut alone = vec![f32::NAN; columns];
+                    column_sums(&mut alone, &dy);
+                    assert_eq!(sums, alone, "the same bits either way");
                     for (column, &found) in sums.iter().enumerate() {
                         let exact: f64 = dy.iter().skip(column).step_by(columns).copied().map(f64::from).sum();
                         assert!((f64::from(found) - exact).abs() < 1e-5, "{rows} {columns}: {found} {exact}");
@@ -177,7 +197,7 @@ mod tests {
         dy[7 * 10 + 4] = f32::NAN;
         let x = numbers(20 * 6, 4);
         let mut out = vec![0.0; 60];
-        weight_gradients(&mut out, &x, &dy, 6, 10);
+        weight_gradients(&mut out, None, &x, &dy, (6, 10));
         for (index, value) in out.iter().enumerate() {
             assert_eq!(value.is_nan(), index % 10 == 4, "element {index}");
         }

@@ -13,6 +13,17 @@ pub(crate) struct Right<'a, T> {
     pub transposed: bool,
 }
 
+/// What becomes of each element of a product, once the bias is added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Finish<'a, T> {
+    /// It stays.
+    Nothing,
+    /// `max(x, 0)`; NaN stays NaN.
+    Relu,
+    /// Zero where this output of a relu, shaped like the product, is not positive.
+    ReluGradient(&'a [T]),
+}
+
 /// Writes `left · right`, plus `bias` on each row if there is one, to `out`.
 ///
 /// `left` is `[rows, inner]`, `out` `[rows, columns]`. A row of the result depends on its own row of `left` alone, not
@@ -22,10 +33,11 @@ pub(crate) fn product<T: Real>(
     left: &[T],
     right: Right<'_, T>,
     bias: Option<&[T]>,
+    finish: Finish<'_, T>,
     scratch: &mut Vec<T>,
 ) {
     if right.columns > 0 {
-        dispatch(Product { out, left, right, bias, scratch });
+        dispatch(Product { out, left, right, bias, finish, scratch });
     }
 }
 
@@ -34,6 +46,7 @@ struct Product<'a, T> {
     left: &'a [T],
     right: Right<'a, T>,
     bias: Option<&'a [T]>,
+    finish: Finish<'a, T>,
     scratch: &'a mut Vec<T>,
 }
 
@@ -57,7 +70,7 @@ impl<T: Real> Product<'_, T> {
     /// Packs the right factor into blocks of `L` columns, the bias behind each, and multiplies tiles of `R` rows.
     #[inline(always)]
     fn with_lanes<V: Level, const L: usize, const R: usize>(self) {
-        let Product { mut out, mut left, right, bias, scratch } = self;
+        let Product { out, left, right, bias, finish, scratch } = self;
         let Right { inner, columns, .. } = right;
         let length = columns.div_ceil(L) * (inner + 1) * L;
         if scratch.len() < length {
@@ -67,19 +80,26 @@ impl<T: Real> Product<'_, T> {
         for (number, block) in packed.chunks_exact_mut(inner + 1).enumerate() {
             pack(block, right, bias, number * L);
         }
-        let packed: &[[T; L]] = packed;
+        let rows = out.len() / columns;
+        let mut row = 0;
         macro_rules! tiles {
             ($rows:ident) => {
-                while out.len() >= $rows * columns {
-                    let (tile, rest) = left.split_at($rows * inner);
-                    left = rest;
+                while rows - row >= $rows {
+                    let left = &left[row * inner..][..$rows * inner];
                     // From the right, so that whole lanes that reach into the next row are overwritten by its own.
-                    for (number, block) in packed.chunks_exact(inner + 1).enumerate().rev() {
-                        let sums = multiply::<T, V, L, $rows>(tile, block, inner);
-                        let width = (columns - number * L).min(L);
-                        store(&mut out[number * L..], &sums, columns, width);
+                    let mut first = columns.next_multiple_of(L);
+                    while first > 0 {
+                        first -= L;
+                        let block = &packed[first / L * (inner + 1)..][..inner + 1];
+                        let start = row * columns + first;
+                        let finish = match finish {
+                            Finish::ReluGradient(y) => Finish::ReluGradient(&y[start..]),
+                            other => other,
+                        };
+                        let width = (columns - first).min(L);
+                        tile::<T, V, L, $rows>(&mut out[start..], columns, width, left, block, finish);
                     }
-                    out = &mut std::mem::take(&mut out)[$rows * columns..];
+                    row += $rows;
                 }
             };
         }
@@ -87,6 +107,76 @@ impl<T: Real> Product<'_, T> {
         tiles!(R);
         tiles!(ONE);
     }
+}
+
+/// `R` rows of `left` times one block of columns, written to `width` columns of rows that are `columns` apart.
+#[inline(always)]
+fn tile<T: Real, V: Level, const L: usize, const R: usize>(
+    out: &mut [T],
+    columns: usize,
+    width: usize,
+    left: &[T],
+    block: &[[T; L]],
+    finish: Finish<'_, T>,
+) {
+    let mut sums = multiply::<T, V, L, R>(left, block);
+    let reach = (R - 1) * columns + L;
+    if out.len() < reach {
+        return last_tile(out, columns, width, sums, finish);
+    }
+    match finish {
+        Finish::Nothing => {}
+        Finish::Relu => sums.iter_mut().for_each(relu),
+        Finish::ReluGradient(y) => {
+            let y = &y[..reach];
+            for (row, sums) in sums.iter_mut().enumerate() {
+                if let Some(y) = y[row * columns..].first_chunk::<L>() {
+                    relu_gradient(sums, y);
+                }
+            }
+        }
+    }
+    // Whole lanes: what lies behind a row is written after it.
+    let out = &mut out[..reach];
+    for (row, sums) in sums.iter().enumerate() {
+        if let Some(out) = out[row * columns..].first_chunk_mut::<L>() {
+            *out = *sums;
+        }
+    }
+}
+
+/// The same at the end of the memory, where no whole lanes fit.
+#[inline(never)]
+fn last_tile<T: Real, const L: usize, const R: usize>(
+    out: &mut [T],
+    columns: usize,
+    width: usize,
+    mut sums: [[T; L]; R],
+    finish: Finish<'_, T>,
+) {
+    for (row, sums) in sums.iter_mut().enumerate() {
+        let start = row * columns;
+        match finish {
+            Finish::Nothing => {}
+            Finish::Relu => relu(sums),
+            Finish::ReluGradient(y) => {
+                let mut lanes = [T::zero(); L];
+                copy(&mut lanes, &y[start..start + width]);
+                relu_gradient(sums, &lanes);
+            }
+        }
+        out[start..start + width].copy_from_slice(&sums[..width]);
+    }
+}
+
+#[inline(always)]
+fn relu<T: Real, const L: usize>(lanes: &mut [T; L]) {
+    lanes.iter_mut().for_each(|x| *x = if *x < T::zero() { T::zero() } else { *x });
+}
+
+#[inline(always)]
+fn relu_gradient<T: Real, const L: usize>(gradients: &mut [T; L], y: &[T; L]) {
+    gradients.iter_mut().zip(y).for_each(|(dx, &y)| *dx = if y > T::zero() { *dx } else { T::zero() });
 }
 
 /// Copies `L` columns from `first` on, zeros where there are fewer, and the bias as the last row.
@@ -125,16 +215,12 @@ fn copy<T: Real>(out: &mut [T], source: &[T]) {
     out.iter_mut().zip(source).for_each(|(out, &value)| *out = value);
 }
 
-/// `R` rows of `left` times one block of columns.
+/// `R` rows of `left` times one block of columns, plus the bias.
 #[inline(always)]
-fn multiply<T: Real, V: Level, const L: usize, const R: usize>(
-    left: &[T],
-    block: &[[T; L]],
-    inner: usize,
-) -> [[T; L]; R] {
+fn multiply<T: Real, V: Level, const L: usize, const R: usize>(left: &[T], block: &[[T; L]]) -> [[T; L]; R] {
     let mut sums = [[T::zero(); L]; R];
-    let rows: [&[T]; R] = std::array::from_fn(|row| &left[row * inner..][..inner]);
-    let (weights, bias) = block.split_at(inner);
+    let Some((bias, weights)) = block.split_last() else { return sums };
+    let rows: [&[T]; R] = std::array::from_fn(|row| &left[row * weights.len()..][..weights.len()]);
     for (index, weights) in weights.iter().enumerate() {
         for (sums, row) in sums.iter_mut().zip(&rows) {
             let factor = row[index];
@@ -144,26 +230,9 @@ fn multiply<T: Real, V: Level, const L: usize, const R: usize>(
         }
     }
     for sums in &mut sums {
-        for (sum, &bias) in sums.iter_mut().zip(&bias[0]) {
-            *sum = *sum + bias;
-        }
+        sums.iter_mut().zip(bias).for_each(|(sum, &bias)| *sum = *sum + bias);
     }
     sums
-}
-
-/// Writes the first `width` lanes of each row, `columns` apart, or whole lanes where there is room: what lies behind a
-/// row is written after it.
-#[inline(always)]
-fn store<T: Real, const L: usize, const R: usize>(mut out: &mut [T], sums: &[[T; L]; R], columns: usize, width: usize) {
-    for (row, sums) in sums.iter().enumerate() {
-        match out.first_chunk_mut::<L>() {
-            Some(lanes) => *lanes = *sums,
-            None => copy(out, &sums[..width]),
-        }
-        if row + 1 < R {
-            out = &mut std::mem::take(&mut out)[columns..];
-        }
-    }
 }
 
 #[cfg(test)]
@@ -186,7 +255,7 @@ mod tests {
             let (left, values, bias) = (numbers(rows * inner, 1), numbers(inner * columns, 2), numbers(columns, 3));
             let mut out = vec![f32::NAN; rows * columns];
             let right = Right { values: &values, inner, columns, transposed: false };
-            product(&mut out, &left, right, Some(&bias), &mut scratch);
+            product(&mut out, &left, right, Some(&bias), Finish::Nothing, &mut scratch);
             for (index, &found) in out.iter().enumerate() {
                 let (row, column) = (index / columns, index % columns);
                 let terms =
@@ -201,7 +270,7 @@ mod tests {
             let mut again = vec![f32::NAN; rows * columns];
             let values = transposed(&values, columns);
             let right = Right { values: &values, inner, columns, transposed: true };
-            product(&mut again, &left, right, Some(&bias), &mut scratch);
+            product(&mut again, &left, right, Some(&bias), Finish::Nothing, &mut scratch);
             assert_eq!(out, again, "the same numbers, whichever way the right factor lies");
         }
     }
@@ -211,7 +280,7 @@ mod tests {
         let left = [1.0, 1e-12, 2.0, 3.0];
         let right = Right { values: &[1.0, 2.0, 1.0, 4.0], inner: 2, columns: 2, transposed: false };
         let mut out = [0.0f64; 4];
-        product(&mut out, &left, right, None, &mut Vec::new());
+        product(&mut out, &left, right, None, Finish::Nothing, &mut Vec::new());
         assert_eq!(out, [1.0 + 1e-12, 2.0 + 4e-12, 5.0, 16.0]);
     }
 
@@ -221,11 +290,11 @@ mod tests {
             let (left, values) = (numbers(128 * inner, 4), numbers(inner * columns, 5));
             let right = Right { values: &values, inner, columns, transposed: false };
             let mut whole = vec![0.0; 128 * columns];
-            product(&mut whole, &left, right, None, &mut Vec::new());
+            product(&mut whole, &left, right, None, Finish::Nothing, &mut Vec::new());
             for size in [1, 3, 16, 50] {
                 let mut parts = vec![0.0; 128 * columns];
                 for (out, left) in parts.chunks_mut(size * columns).zip(left.chunks(size * inner)) {
-                    product(out, left, right, None, &mut Vec::new());
+                    product(out, left, right, None, Finish::Nothing, &mut Vec::new());
                 }
                 assert_eq!(whole, parts, "{size} rows at a time");
             }
@@ -239,7 +308,7 @@ mod tests {
         let values = numbers(5 * 11, 7);
         let right = Right { values: &values, inner: 5, columns: 11, transposed: false };
         let mut out = vec![0.0; 9 * 11];
-        product(&mut out, &left, right, None, &mut Vec::new());
+        product(&mut out, &left, right, None, Finish::Nothing, &mut Vec::new());
         for (index, value) in out.iter().enumerate() {
             assert_eq!(value.is_nan(), index / 11 == 3, "element {index}");
         }
@@ -249,8 +318,15 @@ mod tests {
     fn an_empty_factor_leaves_the_bias() {
         let right = Right { values: &[], inner: 0, columns: 2, transposed: false };
         let mut out = [9.0f32; 6];
-        product(&mut out, &[], right, Some(&[1.0, 2.0]), &mut Vec::new());
+        product(&mut out, &[], right, Some(&[1.0, 2.0]), Finish::Nothing, &mut Vec::new());
         assert_eq!(out, [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
-        product::<f32>(&mut [], &[], Right { values: &[], inner: 3, columns: 0, transposed: false }, None, &mut vec![]);
+        product::<f32>(
+            &mut [],
+            &[],
+            Right { values: &[], inner: 3, columns: 0, transposed: false },
+            None,
+            Finish::Nothing,
+            &mut vec![],
+        );
     }
 }

@@ -8,10 +8,10 @@ use ndarray::LinalgScalar;
 pub(crate) trait Real: LinalgScalar + PartialOrd + std::ops::Neg<Output = Self> {
     /// `self * factor + term` in one rounding where that is one instruction.
     fn multiply_add<V: Level>(self, factor: Self, term: Self) -> Self;
-    /// Replaces each lane by `e` to its power, within 2 units in the last place.
-    fn exponentials<V: Level, const L: usize>(lanes: &mut [Self; L]);
-    /// Replaces each lane by its natural logarithm, within 2 units in the last place.
-    fn logarithms<V: Level, const L: usize>(lanes: &mut [Self; L]);
+    /// Writes `e` to the power of each, within 2 units in the last place.
+    fn exponentials<V: Level>(out: &mut [Self], values: &[Self]);
+    /// Writes the natural logarithm of each, within 2 units in the last place.
+    fn logarithms<V: Level>(out: &mut [Self], values: &[Self]);
     fn negative_infinity() -> Self;
     fn is_nan(self) -> bool;
 }
@@ -23,13 +23,13 @@ impl Real for f32 {
     }
 
     #[inline(always)]
-    fn exponentials<V: Level, const L: usize>(lanes: &mut [f32; L]) {
-        lanes.iter_mut().for_each(|lane| *lane = exponential::exponential::<V>(*lane));
+    fn exponentials<V: Level>(out: &mut [f32], values: &[f32]) {
+        out.iter_mut().zip(values).for_each(|(out, &x)| *out = exponential::exponential::<V>(x));
     }
 
     #[inline(always)]
-    fn logarithms<V: Level, const L: usize>(lanes: &mut [f32; L]) {
-        lanes.iter_mut().for_each(|lane| *lane = exponential::logarithm::<V>(*lane));
+    fn logarithms<V: Level>(out: &mut [f32], values: &[f32]) {
+        out.iter_mut().zip(values).for_each(|(out, &x)| *out = exponential::logarithm::<V>(x));
     }
 
     #[inline(always)]
@@ -50,13 +50,13 @@ impl Real for f64 {
     }
 
     #[inline(always)]
-    fn exponentials<V: Level, const L: usize>(lanes: &mut [f64; L]) {
-        lanes.iter_mut().for_each(|lane| *lane = f64::exp(*lane));
+    fn exponentials<V: Level>(out: &mut [f64], values: &[f64]) {
+        out.iter_mut().zip(values).for_each(|(out, &x)| *out = f64::exp(x));
     }
 
     #[inline(always)]
-    fn logarithms<V: Level, const L: usize>(lanes: &mut [f64; L]) {
-        lanes.iter_mut().for_each(|lane| *lane = f64::ln(*lane));
+    fn logarithms<V: Level>(out: &mut [f64], values: &[f64]) {
+        out.iter_mut().zip(values).for_each(|(out, &x)| *out = f64::ln(x));
     }
 
     #[inline(always)]

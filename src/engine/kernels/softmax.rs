@@ -22,6 +22,18 @@ pub(crate) fn log_softmax<T: Real>(out: &mut [T], logits: &[T], classes: usize, 
     dispatch(LogSoftmax { out, job });
 }
 
+/// What the cross entropy of rows with their labels is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Examples<'a, T, I> {
+    /// `[rows, classes]`.
+    pub logits: &'a [T],
+    /// One for each row.
+    pub labels: &'a [I],
+    pub classes: usize,
+    /// By what the derivatives are multiplied: a number for each row; fewer are repeated, none is 1.
+    pub scale: &'a [T],
+}
+
 /// Writes each row's cross entropy with its label to `losses`, and its derivative by the logits to `backprop`.
 ///
 /// # Errors
@@ -29,78 +41,80 @@ pub(crate) fn log_softmax<T: Real>(out: &mut [T], logits: &[T], classes: usize, 
 pub(crate) fn sparse_cross_entropy<T: Real, I: Copy + Into<i64>>(
     losses: &mut [T],
     backprop: &mut [T],
-    logits: &[T],
-    labels: &[I],
-    classes: usize,
+    examples: Examples<'_, T, I>,
     scratch: &mut Vec<T>,
 ) -> Result<(), WrongLabel> {
+    let Examples { labels, classes, .. } = examples;
     for (row, &label) in labels.iter().enumerate() {
         let label = label.into();
         if usize::try_from(label).map_or(true, |class| class >= classes) {
             return Err(WrongLabel { row, label });
         }
     }
-    let job = Job { logits, classes, scratch };
-    dispatch(SparseCrossEntropy { losses, backprop, labels, job });
+    dispatch(SparseCrossEntropy { losses, backprop, examples, scratch });
     Ok(())
 }
 
-/// How many rows are at hand at once.
-const LANES: usize = 16;
+/// How many rows are at hand at once: enough for the latencies of long chains to overlap.
+const BLOCK: usize = 128;
 
-/// Logits, class by class: lane `r` of each is row `r`.
+/// Logits, class by class, so that neighbours in memory are neighbours among the rows.
 struct Job<'a, T> {
     logits: &'a [T],
     classes: usize,
     scratch: &'a mut Vec<T>,
 }
 
-/// Some rows' exponentials, and what they were made of.
+/// Up to `BLOCK` rows, class by class.
 struct Rows<'a, T> {
-    /// `e^(x - largest)`, class by class.
-    exponentials: &'a [[T; LANES]],
-    largest: [T; LANES],
-    totals: [T; LANES],
-    log_totals: [T; LANES],
+    /// The number of the first row.
+    first: usize,
+    /// `x - largest`.
+    shifted: &'a [[T; BLOCK]],
+    /// `e^(x - largest)`.
+    exponentials: &'a [[T; BLOCK]],
+    /// One for each row.
+    totals: &'a [T],
 }
 
 impl<T: Real> Job<'_, T> {
-    /// Hands over up to `LANES` rows at a time, with the number of the first one.
     #[inline(always)]
-    fn for_each<V: Level>(self, mut body: impl FnMut(usize, Rows<'_, T>)) {
+    fn for_each<V: Level>(self, mut body: impl FnMut(Rows<'_, T>)) {
         let Job { logits, classes, scratch } = self;
         if classes == 0 {
             return;
         }
-        if scratch.len() < classes * LANES {
-            scratch.resize(classes * LANES, T::zero());
+        let length = 2 * classes * BLOCK;
+        if scratch.len() < length {
+            scratch.resize(length, T::zero());
         }
-        let (columns, _) = scratch[..classes * LANES].as_chunks_mut::<LANES>();
-        let mut first = 0;
-        for rows in logits.chunks(classes * LANES) {
-            // Lanes without a row keep numbers of earlier ones; nobody reads their results.
-            for (row, lane) in rows.chunks_exact(classes).zip(0..LANES) {
-                columns.iter_mut().zip(row).for_each(|(column, &logit)| column[lane] = logit);
-            }
-            let mut largest = [T::negative_infinity(); LANES];
-            for column in &*columns {
-                for (largest, &logit) in largest.iter_mut().zip(column) {
-                    // A NaN stays once it is there.
-                    *largest = if logit <= *largest || largest.is_nan() { *largest } else { logit };
+        let (shifted, exponentials) = scratch[..length].as_chunks_mut::<BLOCK>().0.split_at_mut(classes);
+        for (number, rows) in logits.chunks(classes * BLOCK).enumerate() {
+            let count = rows.len() / classes;
+            let (mut largest, mut totals) = ([T::negative_infinity(); BLOCK], [T::zero(); BLOCK]);
+            let (largest, totals) = (&mut largest[..count], &mut totals[..count]);
+            for (class, column) in shifted.iter_mut().enumerate() {
+                column.iter_mut().zip(rows.chunks_exact(classes)).for_each(|(place, row)| *place = row[class]);
+                for (largest, &logit) in largest.iter_mut().zip(&*column) {
+                    // A NaN is passed over here and makes its own term NaN, and so the total.
+                    *largest = if logit > *largest { logit } else { *largest };
                 }
             }
-            let mut totals = [T::zero(); LANES];
-            for column in &mut *columns {
-                column.iter_mut().zip(&largest).for_each(|(logit, &largest)| *logit = *logit - largest);
-                T::exponentials::<V, LANES>(column);
-                totals.iter_mut().zip(&*column).for_each(|(total, &term)| *total = *total + term);
+            for (shifted, exponentials) in shifted.iter_mut().zip(&mut *exponentials) {
+                let (shifted, exponentials) = (&mut shifted[..count], &mut exponentials[..count]);
+                shifted.iter_mut().zip(&*largest).for_each(|(logit, &largest)| *logit = *logit - largest);
+                T::exponentials::<V>(exponentials, shifted);
+                totals.iter_mut().zip(exponentials).for_each(|(total, &mut term)| *total = *total + term);
             }
-            let mut log_totals = totals;
-            T::logarithms::<V, LANES>(&mut log_totals);
-            body(first, Rows { exponentials: columns, largest, totals, log_totals });
-            first += LANES;
+            body(Rows { first: number * BLOCK, shifted, exponentials, totals });
         }
     }
+}
+
+/// Writes one class of some rows.
+#[inline(always)]
+fn write_column<T: Real>(rows: &mut [T], class: usize, classes: usize, column: impl Iterator<Item = T>) {
+    rows.chunks_exact_mut(classes).zip(column).for_each(|(row, value)| row[class] = value);
 }
 
 struct Softmax<'a, T> {
@@ -115,20 +129,12 @@ impl<T: Real> Routine for Softmax<'_, T> {
     fn run<V: Level>(self) {
         let Softmax { out, job } = self;
         let classes = job.classes;
-        job.for_each::<V>(|first, rows| write_softmax(&mut out[first * classes..], &rows));
-    }
-}
-
-/// Writes the softmax of up to `LANES` rows.
-#[inline(always)]
-fn write_softmax<T: Real>(out: &mut [T], rows: &Rows<'_, T>) {
-    let classes = rows.exponentials.len();
-    for (class, column) in rows.exponentials.iter().enumerate() {
-        let mut shares = *column;
-        shares.iter_mut().zip(&rows.totals).for_each(|(share, &total)| *share = *share / total);
-        for (out, &share) in out[class..].iter_mut().step_by(classes).zip(&shares) {
-            *out = share;
-        }
+        job.for_each::<V>(|Rows { first, exponentials, totals, .. }| {
+            for (class, exponentials) in exponentials.iter().enumerate() {
+                let shares = exponentials.iter().zip(totals).map(|(&term, &total)| term / total);
+                write_column(&mut out[first * classes..], class, classes, shares);
+            }
+        });
     }
 }
 
@@ -143,11 +149,14 @@ impl<T: Real> Routine for LogSoftmax<'_, T> {
     #[inline(always)]
     fn run<V: Level>(self) {
         let LogSoftmax { out, job } = self;
-        let (logits, classes) = (job.logits, job.classes);
-        job.for_each::<V>(|first, Rows { largest, log_totals, .. }| {
-            let rows = out.chunks_exact_mut(classes).zip(logits.chunks_exact(classes)).skip(first);
-            for ((out, logits), (&largest, &log_total)) in rows.zip(largest.iter().zip(&log_totals)) {
-                out.iter_mut().zip(logits).for_each(|(out, &logit)| *out = logit - largest - log_total);
+        let classes = job.classes;
+        job.for_each::<V>(|Rows { first, shifted, totals, .. }| {
+            let mut logs = [T::zero(); BLOCK];
+            let logs = &mut logs[..totals.len()];
+            T::logarithms::<V>(logs, totals);
+            for (class, shifted) in shifted.iter().enumerate() {
+                let column = shifted.iter().zip(&*logs).map(|(&logit, &log)| logit - log);
+                write_column(&mut out[first * classes..], class, classes, column);
             }
         });
     }
@@ -156,8 +165,8 @@ impl<T: Real> Routine for LogSoftmax<'_, T> {
 struct SparseCrossEntropy<'a, T, I> {
     losses: &'a mut [T],
     backprop: &'a mut [T],
-    labels: &'a [I],
-    job: Job<'a, T>,
+    examples: Examples<'a, T, I>,
+    scratch: &'a mut Vec<T>,
 }
 
 impl<T: Real, I: Copy + Into<i64>> Routine for SparseCrossEntropy<'_, T, I> {
@@ -165,21 +174,43 @@ impl<T: Real, I: Copy + Into<i64>> Routine for SparseCrossEntropy<'_, T, I> {
 
     #[inline(always)]
     fn run<V: Level>(self) {
-        let SparseCrossEntropy { losses, backprop, labels, job } = self;
-        let (logits, classes) = (job.logits, job.classes);
-        job.for_each::<V>(|first, rows| {
-            let backprop = &mut backprop[first * classes..];
-            write_softmax(backprop, &rows);
-            let lanes = rows.largest.iter().zip(&rows.log_totals);
-            let examples = backprop.chunks_exact_mut(classes).zip(logits[first * classes..].chunks_exact(classes));
-            let places = losses[first..].iter_mut().zip(&labels[first..]);
-            for (((backprop, logits), (loss, &label)), (&largest, &log_total)) in examples.zip(places).zip(lanes) {
+        let SparseCrossEntropy { losses, backprop, examples, scratch } = self;
+        let Examples { logits, labels, classes, scale } = examples;
+        let job = Job { logits, classes, scratch };
+        job.for_each::<V>(|Rows { first, shifted, exponentials, totals }| {
+            let count = totals.len();
+            let (losses, labels) = (&mut losses[first..][..count], &labels[first..][..count]);
+            let (mut factors, mut derivatives) = ([T::one(); BLOCK], [T::zero(); BLOCK]);
+            repeat(&mut factors[..count], scale, first);
+            for (class, exponentials) in exponentials.iter().enumerate() {
+                let terms = exponentials.iter().zip(totals).zip(labels).zip(&factors);
+                for (derivative, (((&term, &total), &label), &factor)) in derivatives.iter_mut().zip(terms) {
+                    let target = if label.into() == class as i64 { T::one() } else { T::zero() };
+                    *derivative = (term / total - target) * factor;
+                }
+                write_column(&mut backprop[first * classes..], class, classes, derivatives[..count].iter().copied());
+            }
+            T::logarithms::<V>(losses, totals);
+            for (row, (loss, &label)) in losses.iter_mut().zip(labels).enumerate() {
                 // Labels were checked, so each is the place of a class.
-                let class = label.into() as usize;
-                *loss = log_total - (logits[class] - largest);
-                backprop[class] = backprop[class] - T::one();
+                *loss = *loss - shifted[label.into() as usize][row];
             }
         });
+    }
+}
+
+/// Fills `out` with `values` from the one numbered `start` on, over and over.
+#[inline(always)]
+fn repeat<T: Real>(mut out: &mut [T], values: &[T], start: usize) {
+    if let [value] = *values {
+        return out.fill(value);
+    }
+    let mut place = start.checked_rem(values.len()).unwrap_or(0);
+    while !out.is_empty() && !values.is_empty() {
+        let count = out.len().min(values.len() - place);
+        let (filled, rest) = out.split_at_mut(count);
+        filled.copy_from_slice(&values[place..place + count]);
+        (out, place) = (rest, 0);
     }
 }
 
@@ -204,7 +235,8 @@ mod tests {
                 let labels: Vec<i64> = (0..rows).map(|row| (row % classes) as i64).collect();
                 let (mut losses, mut backprop) = (vec![f32::NAN; rows], vec![f32::NAN; rows * classes]);
                 let (mut shares, mut logs) = (backprop.clone(), backprop.clone());
-                sparse_cross_entropy(&mut losses, &mut backprop, &logits, &labels, classes, &mut scratch)
+                let examples = Examples { logits: &logits, labels: &labels, classes, scale: &[] };
+                sparse_cross_entropy(&mut losses, &mut backprop, examples, &mut scratch)
                     .expect("all labels are classes");
                 softmax(&mut shares, &logits, classes, &mut scratch);
                 log_softmax(&mut logs, &logits, classes, &mut scratch);
@@ -233,8 +265,9 @@ mod tests {
             let (mut losses, mut backprop) = (vec![0.0; 128], vec![0.0; 128 * 3]);
             let parts = losses.chunks_mut(size).zip(backprop.chunks_mut(size * 3)).zip(logits.chunks(size * 3));
             for ((losses, backprop), logits) in parts {
-                sparse_cross_entropy(losses, backprop, logits, &labels[..losses.len()], 3, &mut Vec::new())
-                    .expect("all labels are classes");
+                let labels = &labels[..losses.len()];
+                let examples = Examples { logits, labels, classes: 3, scale: &[0.5] };
+                sparse_cross_entropy(losses, backprop, examples, &mut Vec::new()).expect("all labels are classes");
             }
             (losses, backprop)
         };
@@ -245,7 +278,8 @@ mod tests {
     #[test]
     fn the_first_wrong_label_is_named() {
         let run = |labels: &[i32]| {
-            sparse_cross_entropy(&mut [0.0f32; 2], &mut [0.0; 6], &[0.0; 6], labels, 3, &mut Vec::new())
+            let examples = Examples { logits: &[0.0; 6], labels, classes: 3, scale: &[] };
+            sparse_cross_entropy(&mut [0.0f32; 2], &mut [0.0; 6], examples, &mut Vec::new())
         };
         assert_eq!(run(&[0, 3]), Err(WrongLabel { row: 1, label: 3 }));
         assert_eq!(run(&[-1, 3]), Err(WrongLabel { row: 0, label: -1 }));

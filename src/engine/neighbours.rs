@@ -1,15 +1,15 @@
-//! One step for an optimizer's updates of variables that lie one after the other.
+//! One step for variables or gradients that lie one after the other.
 //!
 //! A model has many small variables, and a step for each costs more than the arithmetic.
 
 use super::bank::{Part, Slot};
 use super::compile::gradient_input;
-use super::plan::{Kernel, Step, Value};
+use super::plan::{Collective, Kernel, Step, Value};
 use crate::graph::ops::Op;
 
 /// Turns optimizers' ops into [`Kernel::Update`], and neighbours that change and read adjacent memory into one.
 /// `length` tells how many elements a value that is a variable has.
-pub(super) fn join(steps: Vec<Step>, values: &[Value], length: impl Fn(usize) -> usize) -> Vec<Step> {
+pub(super) fn join_updates(steps: Vec<Step>, values: &[Value], length: impl Fn(usize) -> usize) -> Vec<Step> {
     let mut joined: Vec<Step> = Vec::with_capacity(steps.len());
     for mut step in steps {
         if let Kernel::Op(Op::State(op)) = &step.kernel
@@ -28,6 +28,24 @@ pub(super) fn join(steps: Vec<Step>, values: &[Value], length: impl Fn(usize) ->
             }
         }
         joined.push(step);
+    }
+    joined
+}
+
+/// Turns sums over the same replicas of values that lie one after the other into one.
+pub(super) fn join_collectives(collectives: Vec<Collective>, values: &[Value]) -> Vec<Collective> {
+    let mut joined: Vec<Collective> = Vec::with_capacity(collectives.len());
+    for next in collectives {
+        if let Some(before) = joined.last_mut()
+            && let (Some(length), Some(more)) = (before.length, next.length)
+            && before.groups == next.groups
+            && follows(values[before.input].slot, values[next.input].slot, length)
+            && follows(values[before.output].slot, values[next.output].slot, length)
+        {
+            before.length = Some(length + more);
+            continue;
+        }
+        joined.push(next);
     }
     joined
 }
@@ -81,7 +99,7 @@ mod tests {
     fn lengths(updates: &[(usize, usize, usize, usize)]) -> Vec<usize> {
         let mut values = Vec::new();
         let steps = updates.iter().map(|&(w, slot, rate, g)| update(&mut values, w, slot, rate, g)).collect();
-        let joined = join(steps, &values, |_| LENGTH);
+        let joined = join_updates(steps, &values, |_| LENGTH);
         let length = |step: &Step| match step.kernel {
             Kernel::Update { length, .. } => length,
             _ => 0,

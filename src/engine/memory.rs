@@ -1,0 +1,94 @@
+//! Everything that the steps of a plan touch.
+
+use super::bank::{Bank, Slot, Stored, for_kind};
+use super::executor::Split;
+use super::lane::Lane;
+use super::pace::Pace;
+use super::plan::{Binding, FeedSlot, Plan};
+use crate::core::{Array, Element, Result};
+
+/// The memory in which a plan runs.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    pub binding: Binding,
+    /// What all replicas share; unused where there is only one.
+    pub shared: Bank,
+    /// The replicas in their order.
+    pub lanes: Vec<Lane>,
+    /// For each phase: whether helpers are worth their while.
+    pub paces: Vec<Pace>,
+}
+
+impl Memory {
+    /// Memory for `replicas` on `lanes` threads, with the plan's constants in their places.
+    pub fn new(plan: &Plan, lanes: usize) -> Result<Self> {
+        let mut memory = Memory { lanes: Lane::split(plan.replicas, lanes), ..Memory::default() };
+        for (slot, value) in &plan.constants {
+            // A constant is shared wherever there are several replicas.
+            memory.home(slot.shared).write_array(slot.kind, slot.part, value)?;
+        }
+        Ok(memory)
+    }
+
+    /// The shared bank, or that of the only replica.
+    pub fn home(&mut self, shared: bool) -> &mut Bank {
+        if shared { &mut self.shared } else { &mut self.lanes[0].bank }
+    }
+
+    /// Makes room for all values, whose shapes are known by now.
+    pub fn reserve(&mut self, plan: &Plan) {
+        let dims = &self.binding.dims;
+        plan.reserve(dims, &mut self.shared, 1, true);
+        self.lanes.iter_mut().for_each(|lane| lane.bind(plan, dims));
+    }
+
+    /// The bank that holds a value of replica `replica`, and which of the bank's replicas that is.
+    pub fn bank_of(&self, slot: Slot, replica: usize) -> (&Bank, usize) {
+        if slot.shared {
+            return (&self.shared, 0);
+        }
+        let lane = self.lanes.iter().find(|lane| replica < lane.first + lane.count).expect("replicas are all in lanes");
+        (&lane.bank, replica - lane.first)
+    }
+
+    /// `length` elements of a value of replica `replica`.
+    pub fn read<T: Stored>(&self, slot: Slot, replica: usize, length: usize) -> &[T] {
+        let (bank, replica) = self.bank_of(slot, replica);
+        bank.read(slot.part, replica, length)
+    }
+
+    /// Replica `replica`'s value as an array of shape `shape`.
+    pub fn to_array(&self, slot: Slot, replica: usize, shape: &[usize]) -> Array {
+        let (bank, replica) = self.bank_of(slot, replica);
+        bank.to_array(slot.kind, slot.part, replica, shape)
+    }
+
+    /// Gives each replica its part of an array.
+    pub fn feed(&mut self, plan: &Plan, feed: &FeedSlot, array: &Array, split: Split) -> Result<()> {
+        let length = self.binding.dims[feed.value].elements();
+        let Slot { kind, part, .. } = plan.values[feed.value].slot;
+        for Lane { first, count, bank, .. } in &mut self.lanes {
+            for_kind!(kind, T => match split {
+                Split::Rows => fill(bank.write::<T>(part, 0, *count * length), array, *first * length)?,
+                Split::Whole => {
+                    for replica in 0..*count {
+                        fill(bank.write::<T>(part, replica, length), array, 0)?;
+                    }
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Copies the elements of `array` from `start` on.
+fn fill<T: Stored + Element>(out: &mut [T], array: &Array, start: usize) -> Result<()> {
+    if array.dtype() == T::DTYPE {
+        out.copy_from_slice(&array.as_slice::<T>()?[start..start + out.len()]);
+        return Ok(());
+    }
+    // A run in float64 is given float32.
+    let values = &array.as_slice::<f32>()?[start..start + out.len()];
+    out.iter_mut().zip(values).for_each(|(out, &value)| *out = T::from_f64(f64::from(value)));
+    Ok(())
+}
