@@ -16,9 +16,9 @@ use tpulab::train::{AdagradOptimizer, Optimizer};
 fn main() -> Result<()> {
     let batch = Fixed::new(128, 4, 3);
     let mut plain = PlainStep::new(&[4, 10, 10, 3], 128);
-    let mut one = EngineStep::new(&[4, 10, 10, 3], 1, 1)?;
-    let mut eight = EngineStep::new(&[4, 10, 10, 3], 8, 1)?;
-    let mut eight_on_two = EngineStep::new(&[4, 10, 10, 3], 8, 2)?;
+    let mut one = EngineStep::new(&[4, 10, 10, 3], 1, Some(1))?;
+    let mut eight = EngineStep::new(&[4, 10, 10, 3], 8, Some(1))?;
+    let mut eight_on_all = EngineStep::new(&[4, 10, 10, 3], 8, None)?;
     if std::env::args().any(|argument| argument == "--plan") {
         println!("{:?}", one.executor.plan(one.plan));
         println!("{:?}", eight.executor.plan(eight.plan));
@@ -30,17 +30,14 @@ fn main() -> Result<()> {
             ("plain ndarray, preallocated", &mut || plain.run(&batch)),
             ("Executor, 1 replica", &mut || one.run(&batch)),
             ("Executor, 8 replicas, 1 thread", &mut || eight.run(&batch)),
-            ("Executor, 8 replicas, 2 threads", &mut || eight_on_two.run(&batch)),
+            ("Executor, 8 replicas, all threads", &mut || eight_on_all.run(&batch)),
         ],
     );
-    if picked().is_some() {
-        return Ok(());
-    }
     through_the_estimators(&batch, &mut plain)?;
     for rows in [128, 1024] {
         let batch = Fixed::new(rows, 784, 10);
         let mut products = Products::new(&[784, 512, 512, 10], rows);
-        let mut step = EngineStep::new(&[784, 512, 512, 10], 1, 1)?;
+        let mut step = EngineStep::new(&[784, 512, 512, 10], 1, Some(1))?;
         table(
             &format!("784-512-512-10, batch {rows}"),
             (if rows > 500 { 7 } else { 21 }, 1),
@@ -86,7 +83,8 @@ fn through_the_estimators(batch: &Fixed, plain: &mut PlainStep) -> Result<()> {
         ("Estimator", &mut estimator),
         ("TpuEstimator, 8 cores", &mut tpu_estimator),
     ];
-    let mut times = [const { Vec::new() }; 3];
+    let rows = only_picked(&mut rows);
+    let mut times = vec![Vec::new(); rows.len()];
     for _ in 0..9 {
         for ((_, train), times) in rows.iter_mut().zip(&mut times) {
             let mut measure = |steps| {
@@ -119,18 +117,17 @@ fn iris_model(features: &Tensors, labels: Option<&Tensor>, optimizer: impl Optim
     Ok((loss, train_op))
 }
 
-/// The part of a row's name that the command line gives: only such rows of the first table are measured.
-fn picked() -> Option<String> {
-    std::env::args().skip(1).find(|argument| !argument.starts_with("--"))
+/// The rows whose names contain the word on the command line; all without one.
+fn only_picked<'a, 'n, T>(rows: &'a mut [(&'n str, T)]) -> &'a mut [(&'n str, T)] {
+    let picked = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    rows.sort_by_key(|(name, _)| !name.contains(&picked));
+    let count = rows.iter().filter(|(name, _)| name.contains(&picked)).count();
+    &mut rows[..count]
 }
 
 /// Prints the median time of each row, measured in turns: `rounds` times `repetitions` runs.
 fn table(title: &str, (rounds, repetitions): (usize, usize), rows: &mut [(&str, &mut dyn FnMut())]) {
-    let picked = picked();
-    let is_picked = |name: &str| picked.as_ref().is_none_or(|picked| name.contains(picked.as_str()));
-    rows.sort_by_key(|(name, _)| !is_picked(name));
-    let count = rows.iter().filter(|(name, _)| is_picked(name)).count();
-    let rows = &mut rows[..count];
+    let rows = only_picked(rows);
     let mut times = vec![Vec::with_capacity(rounds); rows.len()];
     for round in 0..rounds + 2 {
         for ((_, run), times) in rows.iter_mut().zip(&mut times) {
@@ -187,7 +184,7 @@ struct EngineStep {
 }
 
 impl EngineStep {
-    fn new(sizes: &[usize], replicas: usize, threads: usize) -> Result<Self> {
+    fn new(sizes: &[usize], replicas: usize, threads: Option<usize>) -> Result<Self> {
         let graph = Graph::with_replicas(replicas);
         let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, Some(sizes[0])]));
         let labels = graph.placeholder("labels", DType::Int32, Shape::new(&[None]));
@@ -210,7 +207,7 @@ impl EngineStep {
             }
         }
         let train_op = optimizer.apply_gradients(&pairs, Some(&global_step))?;
-        let options = ExecutorOptions { replicas, worker_threads: Some(threads), ..ExecutorOptions::default() };
+        let options = ExecutorOptions { replicas, worker_threads: threads, ..ExecutorOptions::default() };
         let mut executor = Executor::new(&graph, options)?;
         let plan = executor.prepare(&Request {
             feeds: vec![x, labels],

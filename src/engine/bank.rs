@@ -187,28 +187,18 @@ impl Bank {
         &mut self.memory(part, replica)[start..start + length]
     }
 
-    /// Exchanges the variables of two banks.
-    pub fn swap_variables(&mut self, other: &mut Bank) {
-        std::mem::swap(&mut self.f32.variables, &mut other.f32.variables);
-        std::mem::swap(&mut self.f64.variables, &mut other.f64.variables);
-        std::mem::swap(&mut self.i32.variables, &mut other.i32.variables);
-        std::mem::swap(&mut self.i64.variables, &mut other.i64.variables);
-        std::mem::swap(&mut self.bool.variables, &mut other.bool.variables);
-    }
-
-    /// A bank with `replicas` copies of this one's variables.
-    pub fn repeat_variables(&self, replicas: usize) -> Bank {
-        fn repeat<T: Stored>(typed: &Typed<T>, replicas: usize) -> Typed<T> {
-            let variables = typed.variables.first().map_or(Vec::new(), |first| vec![first.clone(); replicas]);
-            Typed { variables, ..Typed::default() }
+    /// Exchanges the variables of replica `replica` with those of another bank's only one.
+    pub fn swap_variables(&mut self, replica: usize, other: &mut Bank) {
+        fn swap<T>(own: &mut Typed<T>, replica: usize, other: &mut Typed<T>) {
+            own.variables.resize_with(own.variables.len().max(replica + 1), Vec::new);
+            other.variables.resize_with(other.variables.len().max(1), Vec::new);
+            std::mem::swap(&mut own.variables[replica], &mut other.variables[0]);
         }
-        Bank {
-            f32: repeat(&self.f32, replicas),
-            f64: repeat(&self.f64, replicas),
-            i32: repeat(&self.i32, replicas),
-            i64: repeat(&self.i64, replicas),
-            bool: repeat(&self.bool, replicas),
-        }
+        swap(&mut self.f32, replica, &mut other.f32);
+        swap(&mut self.f64, replica, &mut other.f64);
+        swap(&mut self.i32, replica, &mut other.i32);
+        swap(&mut self.i64, replica, &mut other.i64);
+        swap(&mut self.bool, replica, &mut other.bool);
     }
 
     /// Makes room for `length` elements at `part` for each of `replicas`; memory only ever grows.

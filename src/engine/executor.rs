@@ -206,7 +206,7 @@ impl Executor {
         }
         let ExecutorOptions { precision, replicas, .. } = self.options;
         let plan = Plan::compile(&self.graph, request, &self.store, precision, replicas)?;
-        let memory = Memory::new(&plan, self.team.threads())?;
+        let memory = Memory::new(&plan)?;
         self.prepared.push(Prepared { plan: Arc::new(plan), memory, feed_shapes: Vec::new() });
         let index = self.prepared.len() - 1;
         self.by_key.insert(key, index);
@@ -224,8 +224,8 @@ impl Executor {
     /// `ENGINE004` to `ENGINE006` if the feed does not suit it, `ENGINE001` to `ENGINE003` for values that an op
     /// refuses, `ENGINE008` if a worker panics. After an error the variables are as the failed step left them.
     pub fn run(&mut self, id: PlanId, feed: &(impl Feed + ?Sized)) -> Result<()> {
-        self.activate(id.0);
         self.bind(id.0, feed)?;
+        self.activate(id.0);
         let prepared = &mut self.prepared[id.0];
         for slot in &prepared.plan.feeds {
             let array = feed.array(slot.column).expect("`bind` checked that it is there");
@@ -271,8 +271,10 @@ impl Executor {
             shapes.push(shape);
         }
         memory.binding.rows = None;
+        self.take_back();
+        let Prepared { plan, memory, .. } = &mut self.prepared[index];
         plan.bind(&mut memory.binding, &shapes)?;
-        memory.reserve(plan);
+        memory.reserve(plan, self.team.lanes(plan.work(&memory.binding.dims)));
         let Memory { binding, shared, lanes, .. } = memory;
         let (dims, stream) = (&binding.dims, StreamKey::default());
         for step in &plan.setup {
@@ -300,12 +302,11 @@ impl Executor {
         let Prepared { plan, memory, .. } = &mut self.prepared[index];
         if plan.replicated_variables {
             if self.own_variables.is_empty() {
-                let own = |lane: &Lane| self.store.bank.repeat_variables(lane.count);
-                self.own_variables = memory.lanes.iter().map(own).collect();
+                self.own_variables = vec![self.store.bank.clone(); plan.replicas];
             }
-            memory.lanes.iter_mut().zip(&mut self.own_variables).for_each(|(lane, own)| lane.bank.swap_variables(own));
+            memory.swap_variables(&mut self.own_variables);
         }
-        memory.home(plan.replicas > 1).swap_variables(&mut self.store.bank);
+        memory.home(plan.replicas > 1).swap_variables(0, &mut self.store.bank);
         self.active = Some(index);
     }
 
@@ -313,18 +314,16 @@ impl Executor {
     fn take_back(&mut self) {
         let Some(index) = self.active.take() else { return };
         let Prepared { plan, memory, .. } = &mut self.prepared[index];
-        memory.home(plan.replicas > 1).swap_variables(&mut self.store.bank);
+        memory.home(plan.replicas > 1).swap_variables(0, &mut self.store.bank);
         if plan.replicated_variables {
-            memory.lanes.iter_mut().zip(&mut self.own_variables).for_each(|(lane, own)| lane.bank.swap_variables(own));
+            memory.swap_variables(&mut self.own_variables);
         }
         // What the plan changed for all replicas at once, their own copies must follow.
         for (Slot { kind, part, .. }, length) in plan.shared_changes(&memory.binding.dims) {
-            for (bank, lane) in self.own_variables.iter_mut().zip(&memory.lanes) {
-                for replica in 0..lane.count {
-                    for_kind!(kind, T => {
-                        bank.write::<T>(part, replica, length).copy_from_slice(self.store.bank.read(part, 0, length));
-                    });
-                }
+            for own in &mut self.own_variables {
+                for_kind!(kind, T => {
+                    own.write::<T>(part, 0, length).copy_from_slice(self.store.bank.read(part, 0, length));
+                });
             }
         }
         if !plan.replicated_variables {

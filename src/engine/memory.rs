@@ -20,9 +20,9 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Memory for `replicas` on `lanes` threads, with the plan's constants in their places.
-    pub fn new(plan: &Plan, lanes: usize) -> Result<Self> {
-        let mut memory = Memory { lanes: Lane::split(plan.replicas, lanes), ..Memory::default() };
+    /// Memory with the plan's constants in their places; all replicas in one lane.
+    pub fn new(plan: &Plan) -> Result<Self> {
+        let mut memory = Memory { lanes: Lane::split(plan.replicas, 1), ..Memory::default() };
         for (slot, value) in &plan.constants {
             // A constant is shared wherever there are several replicas.
             memory.home(slot.shared).write_array(slot.kind, slot.part, value)?;
@@ -35,11 +35,23 @@ impl Memory {
         if shared { &mut self.shared } else { &mut self.lanes[0].bank }
     }
 
-    /// Makes room for all values, whose shapes are known by now.
-    pub fn reserve(&mut self, plan: &Plan) {
+    /// Makes room for all values, whose shapes are known by now, with the replicas in so many lanes. Variables are
+    /// elsewhere meanwhile.
+    pub fn reserve(&mut self, plan: &Plan, lanes: usize) {
+        if self.lanes.len() != lanes {
+            self.lanes = Lane::split(plan.replicas, lanes);
+        }
         let dims = &self.binding.dims;
         plan.reserve(dims, &mut self.shared, 1, true);
         self.lanes.iter_mut().for_each(|lane| lane.bind(plan, dims));
+    }
+
+    /// Exchanges the variables of each replica with those of the bank with its number.
+    pub fn swap_variables(&mut self, own: &mut [Bank]) {
+        for Lane { first, count, bank, .. } in &mut self.lanes {
+            let own = own[*first..*first + *count].iter_mut();
+            own.enumerate().for_each(|(replica, own)| bank.swap_variables(replica, own));
+        }
     }
 
     /// The bank that holds a value of replica `replica`, and which of the bank's replicas that is.

@@ -215,6 +215,25 @@ impl Plan {
         })
     }
 
+    /// About how many multiplications and additions all replicas do in one run.
+    pub(super) fn work(&self, dims: &[Dims]) -> usize {
+        let of_step = |step: &Step| {
+            let (left, right) = (step.inputs.first(), step.outputs.first());
+            let [left, right] = [left, right].map(|value| value.map_or((1, 1), |&value| dims[value].matrix()));
+            let elements = left.0.saturating_mul(left.1).max(right.0.saturating_mul(right.1));
+            match &step.kernel {
+                Kernel::Dense { .. } | Kernel::DenseInputGradient { .. } | Kernel::Op(Op::MatMul { .. }) => {
+                    left.0.saturating_mul(left.1).saturating_mul(right.1)
+                }
+                // The rows are those of the inputs.
+                Kernel::DenseParameterGradients => left.0.saturating_mul(right.0).saturating_mul(right.1),
+                _ => elements,
+            }
+        };
+        let steps = self.phases.iter().flat_map(|phase| &phase.each);
+        steps.map(of_step).fold(0, usize::saturating_add).saturating_mul(self.replicas)
+    }
+
     /// Makes room for all values that lie in `bank`, shared ones or those of `replicas`.
     pub(super) fn reserve(&self, dims: &[Dims], bank: &mut Bank, replicas: usize, shared: bool) {
         for (value, dims) in self.values.iter().zip(dims) {

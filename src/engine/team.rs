@@ -58,6 +58,9 @@ struct Seat {
 /// How often a thread looks again before it goes to sleep: some microseconds, the length of a small phase.
 const SPINS: usize = 4_000;
 
+/// Fewer multiplications than this are done, in some tens of microseconds, before a helper is awake.
+const WORTH_A_HELPER: usize = 1 << 20;
+
 impl Team {
     /// A team of `threads` threads, the caller among them. An adaptive one leaves its helpers asleep where the
     /// caller alone has proved quicker.
@@ -79,9 +82,9 @@ impl Team {
         Team { workers, adaptive, shared }
     }
 
-    /// How many threads there are, and so lanes of replicas.
-    pub fn threads(&self) -> usize {
-        self.workers.len() + 1
+    /// Over how many threads replicas are split that do so much work in a run.
+    pub fn lanes(&self, work: usize) -> usize {
+        if self.adaptive && work < WORTH_A_HELPER { 1 } else { self.workers.len() + 1 }
     }
 
     /// Runs all phases of a plan once.
@@ -266,9 +269,9 @@ mod tests {
         let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
         let request = Request { fetches: vec![drawn], ..Request::default() };
         let plan = Plan::compile(&graph, &request, executor.store(), Precision::Float32, 8)?;
-        let mut memory = Memory::new(&plan, lanes)?;
+        let mut memory = Memory::new(&plan)?;
         plan.bind(&mut memory.binding, &[])?;
-        memory.reserve(&plan);
+        memory.reserve(&plan, lanes);
         Ok((plan, memory))
     }
 
