@@ -208,7 +208,7 @@ fn fuse_cross_entropy(compiler: &Compiler<'_>, readers: &Readers, drafts: &mut [
     drafts[id] = Some(Draft { kernel: Kernel::ScaledCrossEntropy, node, nodes, inputs, outputs });
 }
 
-/// Whether `node` needs what `source` gives.
+/// Whether `node` needs the values that `source` gives.
 fn depends(compiler: &Compiler<'_>, node: NodeId, source: NodeId) -> bool {
     let mut seen = vec![false; node + 1];
     let mut open = vec![node];
@@ -216,8 +216,9 @@ fn depends(compiler: &Compiler<'_>, node: NodeId, source: NodeId) -> bool {
         if next == source {
             return true;
         }
-        let inputs = compiler.nodes[next].inputs.iter().map(|&(input, _)| input);
-        for input in inputs.chain(compiler.nodes[next].control_inputs.iter().copied()) {
+        let node = &compiler.nodes[next];
+        let inputs = node.inputs.iter().take(node.op.read_inputs(node.inputs.len())).map(|&(input, _)| input);
+        for input in inputs.chain(node.control_inputs.iter().copied()) {
             // Inputs come before the nodes that read them.
             if input >= source && !std::mem::replace(&mut seen[input], true) {
                 open.push(input);

@@ -87,6 +87,14 @@ fn is_collective(draft: &Draft) -> bool {
     matches!(draft.kernel, Kernel::Op(Op::CrossReplicaSum { .. }))
 }
 
+/// How many of a step's inputs it reads; of the others only the shapes count.
+fn read_inputs(draft: &Draft) -> usize {
+    match &draft.kernel {
+        Kernel::Op(op) => op.read_inputs(draft.inputs.len()),
+        _ => draft.inputs.len(),
+    }
+}
+
 /// Whether an optimizer's step takes the read `id` as its gradient.
 fn takes_as_gradient(compiler: &Compiler<'_>, draft: &Draft, id: NodeId) -> bool {
     let Kernel::Op(Op::State(op)) = &draft.kernel else { return false };
@@ -122,7 +130,9 @@ impl Dependencies {
             if !compiler.needed[id] {
                 continue;
             }
-            let sources = node.inputs.iter().map(|&(input, _)| input).chain(node.control_inputs.iter().copied());
+            // Of some inputs only the shape counts, which is known before anything runs.
+            let read = node.inputs.iter().take(node.op.read_inputs(node.inputs.len()));
+            let sources = read.map(|&(input, _)| input).chain(node.control_inputs.iter().copied());
             let mut steps: Vec<usize> = sources.flat_map(|source| ready[source].iter().copied()).collect();
             steps.sort_unstable();
             steps.dedup();
@@ -136,7 +146,7 @@ impl Dependencies {
         }
         for (index, draft) in drafts.iter().enumerate() {
             // A fused step may read other edges than its nodes did.
-            for &(input, _) in &draft.inputs {
+            for &(input, _) in &draft.inputs[..read_inputs(draft)] {
                 let extra: Vec<usize> = ready[input].iter().copied().filter(|&other| other != index).collect();
                 before[index].extend(extra);
             }
@@ -268,10 +278,7 @@ impl Dependencies {
             Kernel::Copy
                 | Kernel::Op(Op::State(_) | Op::Random { .. } | Op::CheckNumerics { .. } | Op::CrossReplicaSum { .. })
         );
-        let read = match &draft.kernel {
-            Kernel::Op(op) => op.read_inputs(draft.inputs.len()),
-            _ => draft.inputs.len(),
-        };
+        let read = read_inputs(draft);
         let is_known = |&edge: &Edge| {
             let root = compiler.root(edge).0;
             match &compiler.nodes[root].op {
