@@ -1,0 +1,15 @@
+//! Figures from plain numbers: lines over steps, a confusion matrix, a scatter matrix, a batch split over cores.
+//!
+//! Knows names, numbers and frames; knows nothing of models, training or TPUs. Figures are SVG documents that need no
+//! fonts of the machine they are made on; a notebook shows them as pictures, a terminal as text.
+
+mod axis;
+mod error;
+mod line_chart;
+mod palette;
+mod series;
+mod sheet;
+
+pub use axis::Scale;
+pub use error::PlotError;
+pub use line_chart::LineChart;
