@@ -48,10 +48,20 @@ impl Axis {
         };
         let ends = (low - pad, high + pad);
         let ticks = match scale {
-            Scale::Linear => linear_ticks(ends.0..=ends.1, 5.0),
+            Scale::Linear => linear_ticks(ends.0..=ends.1, 7.0),
             Scale::Log => log_ticks(ends.0..=ends.1),
         };
         Axis { ends, ticks }
+    }
+
+    /// The same places with at most about `most` ticks at equal distances, for a short axis.
+    pub fn with_most_ticks(self, most: f64) -> Self {
+        Axis { ticks: linear_ticks(self.ends.0..=self.ends.1, most), ..self }
+    }
+
+    /// The places that have a tick, and what stands beside it.
+    pub fn ticks(&self) -> &[(f64, String)] {
+        &self.ticks
     }
 
     /// Its ends.
@@ -84,9 +94,9 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// About `count` multiples of 1, 2 or 5 times a power of ten, all with as many decimals.
-fn linear_ticks(range: RangeInclusive<f64>, count: f64) -> Vec<(f64, String)> {
-    let raw = (range.end() - range.start()) / count;
+/// Multiples of 1, 2 or 5 times a power of ten, all with as many decimals.
+fn linear_ticks(range: RangeInclusive<f64>, most: f64) -> Vec<(f64, String)> {
+    let raw = (range.end() - range.start()) / most;
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw);
     let step = step.unwrap_or(power * 10.0);
@@ -118,7 +128,7 @@ fn log_ticks(places: RangeInclusive<f64>) -> Vec<(f64, String)> {
         ticks = of(&[1.0, 2.0, 5.0], 1);
     }
     if ticks.len() < 3 {
-        let values = linear_ticks(10f64.powf(*places.start())..=10f64.powf(*places.end()), 5.0);
+        let values = linear_ticks(10f64.powf(*places.start())..=10f64.powf(*places.end()), 7.0);
         ticks = values.into_iter().map(|(value, label)| (value.log10(), label)).collect();
     }
     ticks
@@ -150,9 +160,9 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_have_as_many_decimals() {
-        assert_eq!(labels(&[0.03, 1.1], Scale::Linear), ["0.0", "0.5", "1.0"]);
-        assert_eq!(labels(&[0.0, 0.3], Scale::Linear), ["0.0", "0.1", "0.2", "0.3"]);
-        assert_eq!(labels(&[1.0, 1000.0], Scale::Linear), ["0", "500", "1000"]);
+        assert_eq!(labels(&[0.03, 1.1], Scale::Linear), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(&[0.0, 0.3], Scale::Linear), ["0.00", "0.05", "0.10", "0.15", "0.20", "0.25", "0.30"]);
+        assert_eq!(labels(&[1.0, 1000.0], Scale::Linear), ["0", "200", "400", "600", "800", "1000"]);
         assert_eq!(labels(&[1e9, 3e9], Scale::Linear), ["1e9", "1.5e9", "2e9", "2.5e9", "3e9"]);
     }
 
@@ -160,7 +170,7 @@ mod tests {
     fn a_log_axis_has_powers_of_ten_or_finer_ticks() {
         assert_eq!(labels(&[0.001, 1.0], Scale::Log), ["0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(&[0.1, 1.0], Scale::Log), ["0.1", "0.2", "0.5", "1"]);
-        assert_eq!(labels(&[0.30, 0.42], Scale::Log), ["0.30", "0.35", "0.40"]);
+        assert_eq!(labels(&[0.30, 0.42], Scale::Log), ["0.30", "0.32", "0.34", "0.36", "0.38", "0.40", "0.42"]);
         assert!(labels(&[1e-30, 1e30], Scale::Log).len() <= 10);
     }
 

@@ -114,25 +114,32 @@ impl LineChart {
         let x = Axis::around(points().map(|point| point.0), Scale::Linear, 0.0);
         let y = Axis::around(points().map(|point| point.1), self.scale, 0.05);
         let mut chart =
-            ChartBuilder::on(&plot).x_label_area_size(px(54)).y_label_area_size(px(84)).build_cartesian_2d(x, y)?;
+            ChartBuilder::on(&plot).x_label_area_size(px(50)).y_label_area_size(px(84)).build_cartesian_2d(x, y)?;
         chart
             .configure_mesh()
             .light_line_style(TRANSPARENT)
             .bold_line_style(INK.mix(0.15).stroke_width(px(1) as u32))
             .axis_style(INK.mix(0.6).stroke_width(px(1) as u32))
             .label_style(text(15, HPos::Center, VPos::Center))
+            .set_all_tick_mark_size(px(5))
             .axis_desc_style(text(16, HPos::Center, VPos::Center))
             .x_desc(short(&self.x_label, 60))
             .y_desc(short(&self.y_label, 40))
             .draw()?;
-        for (index, lines) in lines.iter().enumerate() {
-            let style = colour(index).stroke_width(px(2) as u32);
-            let lines: Vec<Vec<(i32, i32)>> =
-                lines.iter().map(|line| line.iter().map(|point| chart.backend_coord(point)).collect()).collect();
+        let drawn: Vec<Vec<Vec<(i32, i32)>>> = lines
+            .iter()
+            .map(|lines| {
+                lines.iter().map(|line| line.iter().map(|point| chart.backend_coord(point)).collect()).collect()
+            })
+            .collect();
+        for (index, lines) in drawn.iter().enumerate() {
             for line in lines.iter().filter(|line| line.len() > 1) {
-                area.draw(&PathElement::new(line.clone(), style))?;
+                area.draw(&PathElement::new(line.clone(), colour(index).stroke_width(px(2) as u32)))?;
             }
-            self.marks(area, index, &lines)?;
+        }
+        // No line may cover a marker.
+        for (index, lines) in drawn.iter().enumerate() {
+            self.marks(area, index, lines)?;
         }
         if points().next().is_none() {
             let place = (middle + px(42), px(SIZE.1 / 2));

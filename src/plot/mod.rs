@@ -4,12 +4,18 @@
 //! fonts of the machine they are made on; a notebook shows them as pictures, a terminal as text.
 
 mod axis;
+mod confusion_matrix;
 mod error;
 mod line_chart;
 mod palette;
+mod scatter_matrix;
 mod series;
+mod shard_picture;
 mod sheet;
 
 pub use axis::Scale;
+pub use confusion_matrix::ConfusionMatrix;
 pub use error::PlotError;
 pub use line_chart::LineChart;
+pub use scatter_matrix::ScatterMatrix;
+pub use shard_picture::ShardPicture;
