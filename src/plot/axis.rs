@@ -33,12 +33,9 @@ pub(super) struct Axis {
 impl Axis {
     /// An axis on which all these places lie, with `margin` (a share of its length) beyond them.
     pub fn around(places: impl IntoIterator<Item = f64>, scale: Scale, margin: f64) -> Self {
-        let ends = places
-            .into_iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), place| (low.min(place), high.max(place)));
-        let (low, high) = if ends.0 <= ends.1 { ends } else { (0.0, 1.0) };
+        let (low, high) = span(places).unwrap_or((0.0, 1.0));
         // Places that are almost the same could not be told apart by their labels.
-        let (middle, least) = (low / 2.0 + high / 2.0, (low.abs().max(high.abs()) * 1e-6).max(1e-300));
+        let (middle, least) = (low / 2.0 + high / 2.0, (low.abs().max(high.abs()) * 1e-5).max(1e-300));
         let pad = if high - low >= least {
             (high - low) * margin
         } else if middle == 0.0 || scale == Scale::Log {
@@ -48,25 +45,27 @@ impl Axis {
         };
         let ends = (low - pad, high + pad);
         let ticks = match scale {
-            Scale::Linear => linear_ticks(ends.0..=ends.1, 7.0),
+            Scale::Linear => linear_ticks(ends.0..=ends.1, 7.0, 0.0),
             Scale::Log => log_ticks(ends.0..=ends.1),
         };
         Axis { ends, ticks }
     }
 
+    /// An axis from the first to the last step, with whole numbers.
+    pub fn of_steps(steps: impl IntoIterator<Item = f64>) -> Self {
+        let (first, last) = span(steps).unwrap_or((0.0, 1.0));
+        let ends = if first < last { (first, last) } else { (first - 1.0, last + 1.0) };
+        Axis { ends, ticks: linear_ticks(ends.0..=ends.1, 7.0, 1.0) }
+    }
+
     /// The same places with at most about `most` ticks at equal distances, for a short axis.
     pub fn with_most_ticks(self, most: f64) -> Self {
-        Axis { ticks: linear_ticks(self.ends.0..=self.ends.1, most), ..self }
+        Axis { ticks: linear_ticks(self.ends.0..=self.ends.1, most, 0.0), ..self }
     }
 
     /// The places that have a tick, and what stands beside it.
     pub fn ticks(&self) -> &[(f64, String)] {
         &self.ticks
-    }
-
-    /// Its ends.
-    pub fn ends(&self) -> (f64, f64) {
-        self.ends
     }
 }
 
@@ -94,12 +93,17 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten, all with as many decimals.
-fn linear_ticks(range: RangeInclusive<f64>, most: f64) -> Vec<(f64, String)> {
+/// The lowest and the highest, if there are any.
+pub(super) fn span(places: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
+    places.into_iter().map(|place| (place, place)).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+}
+
+/// At most about `most` multiples of 1, 2 or 5 times a power of ten, all with as many decimals.
+fn linear_ticks(range: RangeInclusive<f64>, most: f64, least_step: f64) -> Vec<(f64, String)> {
     let raw = (range.end() - range.start()) / most;
     let power = 10f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power).into_iter().find(|step| *step >= raw);
-    let step = step.unwrap_or(power * 10.0);
+    let step = step.unwrap_or(power * 10.0).max(least_step);
     let first = (range.start() / step).ceil();
     let places: Vec<f64> =
         (0..20).map(|tick| tidied((first + f64::from(tick)) * step)).filter(|place| range.contains(place)).collect();
@@ -128,7 +132,7 @@ fn log_ticks(places: RangeInclusive<f64>) -> Vec<(f64, String)> {
         ticks = of(&[1.0, 2.0, 5.0], 1);
     }
     if ticks.len() < 3 {
-        let values = linear_ticks(10f64.powf(*places.start())..=10f64.powf(*places.end()), 7.0);
+        let values = linear_ticks(10f64.powf(*places.start())..=10f64.powf(*places.end()), 7.0, 0.0);
         ticks = values.into_iter().map(|(value, label)| (value.log10(), label)).collect();
     }
     ticks
@@ -139,9 +143,9 @@ fn tidied(value: f64) -> f64 {
     format!("{value:.10e}").parse().unwrap_or(value)
 }
 
-/// A number in few characters: at most six digits, and with an exponent only where it is very large or small.
+/// A number in few characters: at most seven digits, and with an exponent only where it is very large or small.
 pub(super) fn number(value: f64) -> String {
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
     match rounded.abs() {
         0.0 => "0".to_string(),
         size if (1e-4..1e7).contains(&size) || !size.is_finite() => rounded.to_string(),
@@ -186,6 +190,21 @@ mod tests {
     }
 
     #[test]
+    fn steps_are_whole() {
+        let labels = |steps: [f64; 2]| Axis::of_steps(steps).ticks.into_iter().map(|tick| tick.1).collect::<Vec<_>>();
+        assert_eq!(labels([1.0, 3.0]), ["1", "2", "3"]);
+        assert_eq!(labels([7.0, 7.0]), ["6", "7", "8"]);
+        assert!(labels([0.0, u64::MAX as f64]).len() > 2);
+    }
+
+    #[test]
+    fn near_places_have_different_labels() {
+        let mut found = labels(&[0.9999, 1.0], Scale::Linear);
+        found.dedup();
+        assert!(found.len() > 3, "{found:?}");
+    }
+
+    #[test]
     fn what_has_no_place_is_left_out() {
         assert_eq!([f64::NAN, f64::INFINITY, 1e300].map(|value| Scale::Linear.place(value)), [None; 3]);
         assert_eq!([f64::NAN, 0.0, -1.0].map(|value| Scale::Log.place(value)), [None; 3]);
@@ -195,6 +214,6 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         let texts = [0.1 + 0.2, 1e-7, 12_345_678.9, 0.0, -2.5, f64::NAN].map(number);
-        assert_eq!(texts, ["0.3", "1e-7", "1.23457e7", "0", "-2.5", "NaN"]);
+        assert_eq!(texts, ["0.3", "1e-7", "1.234568e7", "0", "-2.5", "NaN"]);
     }
 }

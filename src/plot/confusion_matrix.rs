@@ -2,7 +2,7 @@
 
 use super::PlotError;
 use super::palette::{INK, colour};
-use super::sheet::{Area, Failure, document, px, short, show_and_save, text, text_width};
+use super::sheet::{Area, Failure, document, fitting, px, short, show_and_save, text, text_width};
 use crate::core::Result;
 use crate::notebook::Table;
 use plotters::prelude::*;
@@ -45,20 +45,16 @@ impl ConfusionMatrix {
     /// The matrix of these counts: a row for each expected class, in it a count for each predicted class.
     ///
     /// # Errors
-    /// `PLOT001` if there are not as many rows or counts in a row as names, `PLOT002` if a name comes twice, `PLOT006`
+    /// `PLOT001` if there are not as many rows or counts in a row as names, `PLOT002` if a name comes twice, `PLOT004`
     /// for no classes or more than 20.
     pub fn new<N: Into<String>>(names: impl IntoIterator<Item = N>, counts: Vec<Vec<u64>>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        if names.is_empty() || names.len() > MOST_CLASSES {
-            return Err(PlotError::Classes { found: names.len(), most: MOST_CLASSES }.into());
-        }
-        if let Some((_, twice)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
-            return Err(PlotError::DuplicateName { name: twice.clone() }.into());
-        }
-        let rows = std::iter::once(("the list of rows".to_string(), counts.len()));
-        let rows = rows.chain(counts.iter().enumerate().map(|(row, counts)| (format!("row {row}"), counts.len())));
-        if let Some(right) = rows.into_iter().find(|(_, length)| *length != names.len()) {
-            return Err(PlotError::Lengths { left: ("the list of names".to_string(), names.len()), right }.into());
+        PlotError::check_count("classes", names.len(), MOST_CLASSES)?;
+        PlotError::check_names(&names)?;
+        let left = ("the list of names", names.len());
+        PlotError::check_lengths(left, ("the list of rows", counts.len()))?;
+        for (row, counts) in counts.iter().enumerate() {
+            PlotError::check_lengths(left, (&format!("row {row}"), counts.len()))?;
         }
         Ok(ConfusionMatrix { title: "Confusion matrix".to_string(), names, counts })
     }
@@ -66,8 +62,8 @@ impl ConfusionMatrix {
     /// Counts pairs of expected and predicted class ids, which number the names from 0.
     ///
     /// # Errors
-    /// `PLOT001` if there are not as many predicted as expected ids, `PLOT002` if a name comes twice, `PLOT006` for no
-    /// classes or more than 20, `PLOT007` for an id without a name.
+    /// `PLOT001` if there are not as many predicted as expected ids, `PLOT002` if a name comes twice, `PLOT004` for no
+    /// classes or more than 20, `PLOT006` for an id without a name.
     pub fn from_ids<N: Into<String>, E: Into<i64>, P: Into<i64>>(
         names: impl IntoIterator<Item = N>,
         expected: impl IntoIterator<Item = E>,
@@ -78,10 +74,7 @@ impl ConfusionMatrix {
         let mut matrix = ConfusionMatrix::new(names, vec![vec![0; classes]; classes])?;
         let expected: Vec<i64> = expected.into_iter().map(Into::into).collect();
         let predicted: Vec<i64> = predicted.into_iter().map(Into::into).collect();
-        if expected.len() != predicted.len() {
-            let (left, right) = (("expected".to_string(), expected.len()), ("predicted".to_string(), predicted.len()));
-            return Err(PlotError::Lengths { left, right }.into());
-        }
+        PlotError::check_lengths(("expected", expected.len()), ("predicted", predicted.len()))?;
         let place = |list, row, id| {
             let place = usize::try_from(id).ok().filter(|place| *place < classes);
             place.ok_or(PlotError::UnknownClass { list, row, id, classes })
@@ -103,24 +96,24 @@ impl ConfusionMatrix {
         self.counts.get(expected).and_then(|row| row.get(predicted)).copied().unwrap_or(0)
     }
 
-    /// How many examples there are.
+    /// How many examples there are, at most as many as a `u64` can count.
     pub fn total(&self) -> u64 {
-        self.counts.iter().flatten().sum()
+        self.counts.iter().flatten().copied().fold(0, u64::saturating_add)
     }
 
     /// The share of examples that were predicted right; `None` without examples.
     pub fn accuracy(&self) -> Option<f64> {
-        share((0..self.names.len()).map(|class| self.count(class, class)).sum(), self.total())
+        share((0..self.names.len()).map(|class| self.count(class, class)), self.counts.iter().flatten())
     }
 
     /// Of the examples predicted as class `class`, the share that are of this class; `None` if there are none.
     pub fn precision(&self, class: usize) -> Option<f64> {
-        share(self.count(class, class), self.counts.iter().filter_map(|row| row.get(class)).sum())
+        share([self.count(class, class)], self.counts.iter().filter_map(|row| row.get(class)))
     }
 
     /// Of the examples of class `class`, the share that were predicted as this class; `None` if there are none.
     pub fn recall(&self, class: usize) -> Option<f64> {
-        share(self.count(class, class), self.counts.get(class).into_iter().flatten().sum())
+        share([self.count(class, class)], self.counts.get(class).into_iter().flatten())
     }
 
     /// The matrix as an SVG document, the same for the same counts.
@@ -150,10 +143,11 @@ impl ConfusionMatrix {
         let [left, cell] = self.widths();
         let (height, classes) = (cell.min(72), self.names.len() as u32);
         let centre = |horizontal| text(horizontal, HPos::Center, VPos::Center);
-        let title = match self.accuracy() {
-            Some(accuracy) => format!("{}: accuracy {:.1}%", short(&self.title, 40), 100.0 * accuracy),
-            None => format!("{}: no examples", short(&self.title, 40)),
+        let accuracy = match self.accuracy() {
+            Some(accuracy) => format!("accuracy {:.1}%", 100.0 * accuracy),
+            None => "no examples".to_string(),
         };
+        let title = format!("{}: {accuracy}", fitting(&self.title, size.0 - text_width(&accuracy, 20) - 40, 20));
         area.draw(&Text::new(title, (px(size.0 / 2), px(24)), centre(20)))?;
         let middle = |start: u32, index: u32, width: u32| px(start + index * width) + px(width) / 2;
         let top = TOP + 48;
@@ -168,11 +162,10 @@ impl ConfusionMatrix {
             area.draw(&Text::new(name, (middle(left, index, cell), px(TOP + 32)), centre(NAME_SIZE)))?;
         }
         for (row, counts) in (0..).zip(&self.counts) {
-            let sum: u64 = counts.iter().sum();
             for (column, &count) in (0..).zip(counts) {
                 let (x, y) = (px(left + column * cell), px(top + row * height));
                 let corners = [(x, y), (x + px(cell), y + px(height))];
-                let depth = share(count, sum).unwrap_or(0.0) * DEEPEST;
+                let depth = share([count], counts).unwrap_or(0.0) * DEEPEST;
                 // Right ones are blue and wrong ones vermillion; where they stand says the same.
                 let fill = colour(usize::from(row != column)).mix(depth);
                 area.draw(&Rectangle::new(corners, fill.filled()))?;
@@ -192,8 +185,11 @@ impl ConfusionMatrix {
 
 show_and_save!(ConfusionMatrix);
 
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+/// The part that some counts are of others; sums of counts may exceed what a count can be.
+fn share<'a>(part: impl IntoIterator<Item = u64>, whole: impl IntoIterator<Item = &'a u64>) -> Option<f64> {
+    let whole: f64 = whole.into_iter().map(|count| *count as f64).sum();
+    let part: f64 = part.into_iter().map(|count| count as f64).sum();
+    (whole > 0.0).then(|| part / whole)
 }
 
 /// A count in at most five characters.
@@ -268,12 +264,12 @@ mod tests {
         );
         assert!(error(&["a"], vec![]).starts_with("PLOT001: the list of names has length 1, the list of rows has"));
         assert!(error(&["a", "a"], vec![]).starts_with("PLOT002: `a` comes twice"));
-        assert!(error(&[], vec![]).starts_with("PLOT006: expected 1 to 20 classes, found 0"));
+        assert!(error(&[], vec![]).starts_with("PLOT004: expected 1 to 20 classes, found 0"));
         let ids = |expected: [i64; 1], predicted: &[i64]| {
             ConfusionMatrix::from_ids(["a", "b"], expected, predicted.iter().copied()).unwrap_err().code()
         };
         assert_eq!(ids([0], &[0, 1]), "PLOT001");
-        assert_eq!([ids([2], &[0]), ids([0], &[-1])], ["PLOT007"; 2]);
+        assert_eq!([ids([2], &[0]), ids([0], &[-1])], ["PLOT006"; 2]);
     }
 
     #[test]
@@ -289,16 +285,21 @@ mod tests {
     }
 
     #[test]
-    fn large_counts_stay_in_their_cells() {
-        assert_eq!([9_999, 10_000, 1_234_567, u64::MAX].map(brief), ["9999", "10k", "1M", "18E"]);
+    fn counts_beyond_all_bounds_have_shares() {
+        let matrix = ConfusionMatrix::new(["a", "b"], vec![vec![u64::MAX, 0], vec![u64::MAX, 0]]).unwrap();
+        assert_eq!((matrix.total(), matrix.accuracy(), matrix.recall(0)), (u64::MAX, Some(0.5), Some(1.0)));
     }
 
     #[test]
-    fn see() {
-        std::fs::write("/tmp/plotshot/conf.svg", iris().svg()).unwrap();
-        let names: Vec<String> = (0..12).map(|i| format!("a quite <i>long</i> class {i}")).collect();
-        let counts =
-            (0..12).map(|r| (0..12).map(|c| if r == c { 12345 } else { (r * c * 37) % 91 }).collect()).collect();
-        std::fs::write("/tmp/plotshot/conf12.svg", ConfusionMatrix::new(names, counts).unwrap().svg()).unwrap();
+    fn narrow_columns_have_numbers_for_names() {
+        let names: Vec<String> = (0..20).map(|class| format!("<b>class number {class}")).collect();
+        let matrix = ConfusionMatrix::new(names, vec![vec![1_000_000; 20]; 20]).unwrap();
+        assert!(matrix.svg().contains("19 &lt;b&gt;class number 19"));
+        assert!(matrix.svg().len() < 200_000, "{}", matrix.svg().len());
+    }
+
+    #[test]
+    fn large_counts_stay_in_their_cells() {
+        assert_eq!([9_999, 10_000, 1_234_567, u64::MAX].map(brief), ["9999", "10k", "1M", "18E"]);
     }
 }

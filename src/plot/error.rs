@@ -27,9 +27,11 @@ pub enum PlotError {
         /// The smaller step after it.
         to: u64,
     },
-    /// `PLOT004`: a frame holds no column of numbers, or more than can be read in one figure.
-    NumericColumns {
-        /// How many columns of numbers there are.
+    /// `PLOT004`: none of what a figure shows, or more than can be read in it.
+    Count {
+        /// What is shown, such as `classes`.
+        things: &'static str,
+        /// How many there are.
         found: usize,
         /// How many there may be.
         most: usize,
@@ -41,14 +43,7 @@ pub enum PlotError {
         /// The shape of one entry.
         shape: Vec<usize>,
     },
-    /// `PLOT006`: more classes than a figure can show.
-    Classes {
-        /// How many there are.
-        found: usize,
-        /// How many there may be.
-        most: usize,
-    },
-    /// `PLOT007`: a class id without a name.
+    /// `PLOT006`: a class id without a name.
     UnknownClass {
         /// Which list it stands in.
         list: &'static str,
@@ -59,7 +54,7 @@ pub enum PlotError {
         /// How many names there are.
         classes: usize,
     },
-    /// `PLOT008`: rows that cores, or cores that hosts, cannot share evenly.
+    /// `PLOT007`: rows that cores, or cores that hosts, cannot share evenly.
     UnevenSplit {
         /// What is shared, such as `rows`.
         parts: &'static str,
@@ -70,6 +65,25 @@ pub enum PlotError {
         /// How many of those there are.
         among: usize,
     },
+}
+
+impl PlotError {
+    /// Refuses none of `things`, and more than `most`.
+    pub(super) fn check_count(things: &'static str, found: usize, most: usize) -> Result<(), PlotError> {
+        if (1..=most).contains(&found) { Ok(()) } else { Err(PlotError::Count { things, found, most }) }
+    }
+
+    /// Refuses two lists of different lengths.
+    pub(super) fn check_lengths(left: (&str, usize), right: (&str, usize)) -> Result<(), PlotError> {
+        let [left, right] = [left, right].map(|(name, length)| (name.to_string(), length));
+        if left.1 == right.1 { Ok(()) } else { Err(PlotError::Lengths { left, right }) }
+    }
+
+    /// Refuses a name that comes twice.
+    pub(super) fn check_names(names: &[String]) -> Result<(), PlotError> {
+        let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
+        twice.map_or(Ok(()), |(_, name)| Err(PlotError::DuplicateName { name: name.clone() }))
+    }
 }
 
 impl Explain for PlotError {
@@ -87,21 +101,19 @@ impl Explain for PlotError {
                 error("PLOT003", format!("series `{name}`: step {to} comes after step {from}"))
                     .help("sort the steps, or give each run a series of its own")
             }
-            PlotError::NumericColumns { found, most } => {
-                error("PLOT004", format!("expected 1 to {most} columns of numbers, found {found}"))
-                    .help("pick columns with `Frame::select`")
+            PlotError::Count { things, found, most } => {
+                error("PLOT004", format!("expected 1 to {most} {things}, found {found}")).help(match found {
+                    0 => "a figure needs something to show",
+                    _ => "show some of them, or draw several figures",
+                })
             }
             PlotError::ClassColumn { dtype, shape } => error(
                 "PLOT005",
                 format!("expected one integer, text or truth value for each example, found {dtype} of shape {shape:?}"),
             )
             .help("give the column of labels"),
-            PlotError::Classes { found, most } => {
-                error("PLOT006", format!("expected 1 to {most} classes, found {found}"))
-                    .help("leave out or join the rarest")
-            }
             PlotError::UnknownClass { list, row, id, classes } => {
-                error("PLOT007", format!("{list}, row {row}: class {id} has no name; there are {classes} names"))
+                error("PLOT006", format!("{list}, row {row}: class {id} has no name; there are {classes} names"))
                     .help("number the classes from 0, in the order of their names")
             }
             PlotError::UnevenSplit { parts, count, owners, among } => {
@@ -114,7 +126,7 @@ impl Explain for PlotError {
                         format!("use a multiple of {among}, such as {below} or {above}")
                     }
                 };
-                error("PLOT008", message).help(help)
+                error("PLOT007", message).help(help)
             }
         }
     }
@@ -146,22 +158,17 @@ mod tests {
             text(PlotError::StepsGoBack { name: "cpu".to_string(), from: 9, to: 1 }),
             "PLOT003: series `cpu`: step 1 comes after step 9; sort the steps, or give each run a series of its own"
         );
-        assert_eq!(
-            text(PlotError::NumericColumns { found: 0, most: 6 }),
-            "PLOT004: expected 1 to 6 columns of numbers, found 0; pick columns with `Frame::select`"
-        );
+        let count = |found| text(PlotError::Count { things: "classes", found, most: 7 });
+        assert_eq!(count(0), "PLOT004: expected 1 to 7 classes, found 0; a figure needs something to show");
+        assert_eq!(count(8), "PLOT004: expected 1 to 7 classes, found 8; show some of them, or draw several figures");
         assert_eq!(
             text(PlotError::ClassColumn { dtype: DType::Float32, shape: vec![] }),
             "PLOT005: expected one integer, text or truth value for each example, found float32 of shape []; \
              give the column of labels"
         );
         assert_eq!(
-            text(PlotError::Classes { found: 8, most: 7 }),
-            "PLOT006: expected 1 to 7 classes, found 8; leave out or join the rarest"
-        );
-        assert_eq!(
             text(PlotError::UnknownClass { list: "predicted", row: 4, id: -1, classes: 3 }),
-            "PLOT007: predicted, row 4: class -1 has no name; there are 3 names; \
+            "PLOT006: predicted, row 4: class -1 has no name; there are 3 names; \
              number the classes from 0, in the order of their names"
         );
     }
@@ -171,9 +178,9 @@ mod tests {
         let split = |count, among| text(PlotError::UnevenSplit { parts: "rows", count, owners: "cores", among });
         assert_eq!(
             split(100, 8),
-            "PLOT008: 100 rows cannot be split over 8 cores; use a multiple of 8, such as 96 or 104"
+            "PLOT007: 100 rows cannot be split over 8 cores; use a multiple of 8, such as 96 or 104"
         );
-        assert_eq!(split(3, 8), "PLOT008: 3 rows cannot be split over 8 cores; use a multiple of 8, such as 8");
-        assert_eq!(split(8, 0), "PLOT008: 8 rows cannot be split over 0 cores; use 1 or more cores");
+        assert_eq!(split(3, 8), "PLOT007: 3 rows cannot be split over 8 cores; use a multiple of 8, such as 8");
+        assert_eq!(split(8, 0), "PLOT007: 8 rows cannot be split over 0 cores; use 1 or more cores");
     }
 }

@@ -1,14 +1,11 @@
 //! A chart of values over steps.
 
-use super::axis::{Axis, number};
-use super::palette::{INK, colour, mark};
+use super::axis::{number, span};
 use super::series::{Series, sparkline};
-use super::sheet::{Area, Failure, document, px, short, show_and_save, text, text_width};
+use super::sheet::{document, short, show_and_save};
 use super::{PlotError, Scale};
 use crate::core::Result;
 use crate::notebook::Table;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
 use std::fmt;
 
 /// One or several runs as lines over their steps, such as the loss on the CPU and on the TPU.
@@ -28,17 +25,15 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineChart {
-    title: String,
-    x_label: String,
-    y_label: String,
-    scale: Scale,
-    series: Vec<Series>,
+    pub(super) title: String,
+    pub(super) x_label: String,
+    pub(super) y_label: String,
+    pub(super) scale: Scale,
+    pub(super) series: Vec<Series>,
 }
 
-const SIZE: (u32, u32) = (800, 480);
-/// Of all series together, so that the document stays small.
-const POINTS: usize = 6000;
-const LEGEND_SIZE: u32 = 16;
+/// Each colour comes twice, with two markers.
+const MOST_SERIES: usize = 14;
 
 impl LineChart {
     /// A chart without series, over `global step`.
@@ -84,122 +79,22 @@ impl LineChart {
     ///
     /// # Errors
     /// `PLOT001` if there are more or fewer steps than values, `PLOT002` if another run has this name, `PLOT003` if a
-    /// step is smaller than the one before it.
+    /// step is smaller than the one before it, `PLOT004` for more than 14 runs.
     pub fn series(mut self, name: &str, steps: impl IntoIterator<Item = u64>, values: &[f64]) -> Result<Self> {
-        if self.series.iter().any(|known| known.name == name) {
-            return Err(PlotError::DuplicateName { name: name.to_string() }.into());
-        }
         self.series.push(Series::new(name, steps, values)?);
+        PlotError::check_count("runs", self.series.len(), MOST_SERIES)?;
+        PlotError::check_names(&self.series.iter().map(|series| series.name.clone()).collect::<Vec<_>>())?;
         Ok(self)
     }
 
     /// The chart as an SVG document, the same for the same values.
     pub fn svg(&self) -> String {
-        document(SIZE, &self.title, &self.to_string(), |area| self.paint(area))
-    }
-
-    fn paint(&self, area: &Area) -> std::result::Result<(), Failure> {
-        let middle = px(SIZE.0 / 2);
-        area.draw(&Text::new(short(&self.title, 70), (middle, px(20)), text(20, HPos::Center, VPos::Center)))?;
-        let rows = self.legend(area)?;
-        let note = self.note();
-        let below = if note.is_some() { 28 } else { 4 };
-        let plot = area.margin(px(44 + rows * 26), px(below), px(8), px(28));
-        let lines: Vec<Vec<Vec<(f64, f64)>>> = self
-            .series
-            .iter()
-            .map(|series| series.lines(self.scale, (POINTS / self.series.len()).clamp(60, 1400)))
-            .collect();
-        let points = || lines.iter().flatten().flatten();
-        let x = Axis::around(points().map(|point| point.0), Scale::Linear, 0.0);
-        let y = Axis::around(points().map(|point| point.1), self.scale, 0.05);
-        let mut chart =
-            ChartBuilder::on(&plot).x_label_area_size(px(50)).y_label_area_size(px(84)).build_cartesian_2d(x, y)?;
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(INK.mix(0.15).stroke_width(px(1) as u32))
-            .axis_style(INK.mix(0.6).stroke_width(px(1) as u32))
-            .label_style(text(15, HPos::Center, VPos::Center))
-            .set_all_tick_mark_size(px(5))
-            .axis_desc_style(text(16, HPos::Center, VPos::Center))
-            .x_desc(short(&self.x_label, 60))
-            .y_desc(short(&self.y_label, 40))
-            .draw()?;
-        let drawn: Vec<Vec<Vec<(i32, i32)>>> = lines
-            .iter()
-            .map(|lines| {
-                lines.iter().map(|line| line.iter().map(|point| chart.backend_coord(point)).collect()).collect()
-            })
-            .collect();
-        for (index, lines) in drawn.iter().enumerate() {
-            for line in lines.iter().filter(|line| line.len() > 1) {
-                area.draw(&PathElement::new(line.clone(), colour(index).stroke_width(px(2) as u32)))?;
-            }
-        }
-        // No line may cover a marker.
-        for (index, lines) in drawn.iter().enumerate() {
-            self.marks(area, index, lines)?;
-        }
-        if points().next().is_none() {
-            let place = (middle + px(42), px(SIZE.1 / 2));
-            area.draw(&Text::new("no values to show", place, text(18, HPos::Center, VPos::Center)))?;
-        }
-        match note {
-            None => Ok(()),
-            Some(note) => {
-                area.draw(&Text::new(note, (px(SIZE.0 - 28), px(SIZE.1 - 16)), text(14, HPos::Right, VPos::Center)))
-            }
-        }
-    }
-
-    /// A marker at each of few points, at some of many, and wherever a point has no line to be seen by.
-    fn marks(&self, area: &Area, index: usize, lines: &[Vec<(i32, i32)>]) -> std::result::Result<(), Failure> {
-        const MANY: usize = 40;
-        const APART: i32 = 90;
-        let count: usize = lines.iter().map(Vec::len).sum();
-        // Where runs lie on each other, their markers still stand side by side.
-        let offset = px(20) + px(SIZE.0) * index as i32 / 8 % px(APART as u32);
-        let mut next = i32::MIN;
-        let alone = lines.iter().filter(|line| line.len() == 1).count();
-        for line in lines {
-            for &(x, y) in line {
-                let is_alone = line.len() == 1 && alone <= 10 * MANY;
-                let is_due = x >= next;
-                if is_due {
-                    let period = px(APART as u32);
-                    next = (x - offset).div_euclid(period) * period + period + offset;
-                }
-                if count <= MANY || is_alone || is_due {
-                    mark(area, index, (x, y), 5, 1.0)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the names of the runs beside their signs, and says in how many rows.
-    fn legend(&self, area: &Area) -> std::result::Result<u32, Failure> {
-        const START: u32 = 112;
-        let (mut x, mut row) = (START, 0);
-        for (index, series) in self.series.iter().enumerate() {
-            let name = short(&series.name, 60);
-            let width = 56 + text_width(&name, LEGEND_SIZE);
-            if x + width > SIZE.0 && x > START {
-                (x, row) = (START, row + 1);
-            }
-            let y = px(52 + row * 26);
-            let line = vec![(px(x), y), (px(x + 32), y)];
-            area.draw(&PathElement::new(line, colour(index).stroke_width(px(2) as u32)))?;
-            mark(area, index, (px(x + 16), y), 5, 1.0)?;
-            area.draw(&Text::new(name, (px(x + 40), y), text(LEGEND_SIZE, HPos::Left, VPos::Center)))?;
-            x += width;
-        }
-        Ok(if self.series.is_empty() { 0 } else { row + 1 })
+        let size = self.size();
+        document(size, &self.title, &self.to_string(), |area| self.paint(area, size))
     }
 
     /// How many values the chart does not show, and why.
-    fn note(&self) -> Option<String> {
+    pub(super) fn note(&self) -> Option<String> {
         let count: usize = self.series.iter().map(|series| series.left_out(self.scale)).sum();
         let values = if count == 1 { "value" } else { "values" };
         let reason = match self.scale {
@@ -217,16 +112,14 @@ impl fmt::Display for LineChart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const WIDTH: usize = 32;
         let all: Vec<(f64, f64)> = self.series.iter().flat_map(|series| series.known(self.scale)).collect();
-        let (from, to) = Axis::around(all.iter().map(|point| point.0), Scale::Linear, 0.0).ends();
-        let (low, high) = all
-            .iter()
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), point| (low.min(point.1), high.max(point.1)));
+        let (from, to) = span(all.iter().map(|point| point.0)).unwrap_or_default();
+        let heights = span(all.iter().map(|point| point.1)).unwrap_or_default();
         let mut table = Table::new(["run", "values", "first", "curve", "last", "lowest", "highest"]);
         for series in &self.series {
             // The mean of each column of the curve.
             let mut columns = [(0.0, 0u32); WIDTH];
             for (step, place) in series.known(self.scale) {
-                let column = ((step - from) / (to - from) * WIDTH as f64) as usize;
+                let column = ((step - from) / (to - from).max(1.0) * WIDTH as f64) as usize;
                 let (sum, count) = &mut columns[column.min(WIDTH - 1)];
                 (*sum, *count) = (*sum + place, *count + 1);
             }
@@ -237,7 +130,7 @@ impl fmt::Display for LineChart {
                 short(&series.name, 60),
                 series.values.len().to_string(),
                 cell(series.values.first().copied()),
-                sparkline(&means, (low, high)),
+                sparkline(&means, heights).trim_end().to_string(),
                 cell(series.values.last().copied()),
                 cell(values().min_by(f64::total_cmp)),
                 cell(values().max_by(f64::total_cmp)),
@@ -251,39 +144,93 @@ impl fmt::Display for LineChart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::Location;
+
+    fn chart(values: &[f64]) -> LineChart {
+        LineChart::loss().series("cpu", 1.., values).unwrap()
+    }
 
     #[test]
-    fn see() {
-        let a: Vec<f64> = (1..=1000)
-            .map(|s| 1.1 * (-(s as f64) / 150.0).exp() + 0.06 + 0.03 * ((s * 7919) % 13) as f64 / 13.0)
-            .collect();
-        let b: Vec<f64> = (1..=1000)
-            .map(|s| 1.1 * (-(s as f64) / 170.0).exp() + 0.05 + 0.03 * ((s * 6007) % 17) as f64 / 17.0)
-            .collect();
-        let c = LineChart::loss()
-            .series("Estimator, CPU", 1.., &a)
-            .unwrap()
-            .series("TPUEstimator, 8 cores × 16 rows", 1.., &b)
-            .unwrap();
-        std::fs::write("/tmp/plotshot/loss.svg", c.svg()).unwrap();
-        std::fs::write("/tmp/plotshot/log.svg", c.clone().scale(Scale::Log).svg()).unwrap();
-        println!("{c}");
-        let mut many = LineChart::new("Seven runs with <b>long</b> names").y_label("loss");
-        for i in 0..9 {
-            let mut v: Vec<f64> = (0..3000)
-                .map(|s| (i + 1) as f64 * 1000.0 + ((s * 7919 + i * 31) % 101) as f64 * 5.0 + s as f64 / 10.0)
-                .collect();
-            v[100] = f64::NAN;
-            many = many.series(&format!("learning rate {} with Adagrad", i), 0.., &v).unwrap();
+    fn charts_without_values_say_so() {
+        assert!(LineChart::loss().svg().contains("no values to show"));
+        assert!(chart(&[f64::NAN]).svg().contains("no values to show"));
+        assert_eq!(
+            chart(&[]).to_string(),
+            "Loss\nrun  values  first  curve  last  lowest  highest\ncpu       0      -            -       -        -"
+        );
+    }
+
+    #[test]
+    fn one_value_is_a_marker() {
+        let svg = chart(&[0.5]).svg();
+        // One in the legend, one in the chart.
+        assert_eq!((svg.matches("<circle").count(), svg.matches("no values").count()), (2, 0));
+    }
+
+    #[test]
+    fn values_that_are_not_finite_are_counted() {
+        let chart = chart(&[1.0, f64::NAN, 0.5, f64::INFINITY, -1.0]);
+        assert!(chart.to_string().ends_with("\n2 values left out: not finite"));
+        assert!(chart.svg().contains("2 values left out: not finite"));
+        let chart = chart.scale(Scale::Log);
+        assert!(chart.to_string().ends_with("\n3 values left out: not finite or not positive"));
+    }
+
+    #[test]
+    fn a_terminal_shows_each_run_as_a_small_curve() {
+        let chart = LineChart::accuracy().series("test", [0, 1, 2], &[0.0, 0.5, 1.0]).unwrap();
+        assert_eq!(
+            chart.to_string(),
+            "Accuracy\nrun   values  first  curve                             last  lowest  highest\n\
+             test       3      0  ▁               ▅              █     1       0        1"
+        );
+    }
+
+    #[test]
+    fn the_same_values_give_the_same_bytes() {
+        let values: Vec<f64> = (1..500).map(|step| f64::from(step).recip()).collect();
+        assert_eq!(chart(&values).svg(), chart(&values).svg());
+    }
+
+    #[test]
+    fn large_runs_have_small_pictures() {
+        let steep: Vec<f64> = (0..100_000u32).map(|step| f64::from(step.wrapping_mul(2_654_435_761) >> 8)).collect();
+        let gaps: Vec<f64> = (0..428).map(|step| if step % 2 == 0 { 1.0 } else { f64::NAN }).collect();
+        for values in [steep, gaps] {
+            let mut chart = LineChart::new("many");
+            for run in 0..14 {
+                chart = chart
+                    .series(&format!("run {run} of a very long name that fills a whole row"), 0.., &values)
+                    .unwrap();
+            }
+            assert!(chart.svg().len() < 200_000, "{}", chart.svg().len());
+            let error = chart.series("one more", 0.., &values).unwrap_err().to_string();
+            assert!(error.starts_with("PLOT004: expected 1 to 14 runs, found 15;"), "{error}");
         }
-        std::fs::write("/tmp/plotshot/many.svg", many.svg()).unwrap();
-        let few = LineChart::accuracy()
-            .series("test", [100, 200, 300, 400, 500], &[0.5, 0.9, f64::NAN, 0.95, 0.966])
-            .unwrap();
-        std::fs::write("/tmp/plotshot/few.svg", few.svg()).unwrap();
-        println!("{few}");
-        std::fs::write("/tmp/plotshot/empty.svg", LineChart::accuracy().svg()).unwrap();
-        std::fs::write("/tmp/plotshot/one.svg", LineChart::accuracy().series("test", [7], &[0.5]).unwrap().svg())
-            .unwrap();
+    }
+
+    #[test]
+    fn a_name_comes_once() {
+        let error = chart(&[1.0]).series("cpu", 1.., &[2.0]).unwrap_err();
+        assert_eq!(error.to_string(), "PLOT002: `cpu` comes twice; give each a name of its own");
+    }
+
+    #[test]
+    fn foreign_text_stays_text() {
+        let name = "<script>alert(\"1\")</script>\nEVCXR_END_CONTENT";
+        let chart = LineChart::new(name).x_label(name).y_label(name).series(name, 1.., &[1.0]).unwrap();
+        for text in [chart.svg(), chart.to_string()] {
+            assert!(!text.contains("EVCXR_"), "{text}");
+        }
+        assert!(!chart.svg().contains("<script"));
+    }
+
+    #[test]
+    fn a_chart_is_saved_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let location = Location::local(folder.path()).join("charts/loss.svg").unwrap();
+        chart(&[1.0, 0.5]).save(&location).unwrap();
+        assert_eq!(location.read().unwrap(), chart(&[1.0, 0.5]).svg().into_bytes());
+        assert_eq!(chart(&[1.0]).save(&Location::local(folder.path())).unwrap_err().code(), "STOR002");
     }
 }

@@ -1,14 +1,12 @@
 //! Every two features of a frame against each other.
 
 use super::PlotError;
-use super::axis::{Axis, Scale};
-use super::palette::{INK, colour, mark};
-use super::sheet::{Area, Failure, document, px, short, show_and_save, text, text_width};
+use super::Scale;
+use super::axis::number;
+use super::sheet::{document, short, show_and_save};
 use crate::core::{Data, Result};
 use crate::data::{Column, Frame};
 use crate::notebook::Table;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, VPos};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -35,12 +33,12 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq)]
 #[doc(alias = "scatter_matrix")]
 pub struct ScatterMatrix {
-    title: String,
-    unit: String,
-    columns: Vec<(String, Vec<f64>)>,
-    names: Vec<String>,
+    pub(super) title: String,
+    pub(super) unit: String,
+    pub(super) columns: Vec<(String, Vec<f64>)>,
+    pub(super) names: Vec<String>,
     /// The class of each row, by its place in `names`.
-    classes: Vec<usize>,
+    pub(super) classes: Vec<usize>,
     left_out: usize,
 }
 
@@ -50,17 +48,14 @@ const MOST_COLUMNS: usize = 6;
 const MOST_CLASSES: usize = 7;
 /// Markers of all panels together, so that the document stays small.
 const POINTS: usize = 1500;
-const LEFT: u32 = 76;
-const TOP: u32 = 44;
-const BELOW: u32 = 62;
 
 impl ScatterMatrix {
     /// The figure of the columns of `features` that hold one number for each row, with a class for each row from
     /// `labels`: integers, texts or truth values, in the order of their size.
     ///
     /// # Errors
-    /// `PLOT001` if there are not as many labels as rows, `PLOT004` for no column of numbers or more than 6, `PLOT005`
-    /// for labels of another kind, `PLOT006` for no classes or more than 7.
+    /// `PLOT001` if there are not as many labels as rows, `PLOT004` for no column of numbers or more than 6, and for no
+    /// classes or more than 7, `PLOT005` for labels of another kind.
     pub fn new(features: &Frame, labels: &Column) -> Result<Self> {
         let is_number = |column: &Column| {
             let one = column.inner_shape().is_empty();
@@ -71,17 +66,10 @@ impl ScatterMatrix {
         };
         let numeric: Vec<&(String, Column)> =
             features.columns().iter().filter(|(_, column)| is_number(column)).collect();
-        if numeric.is_empty() || numeric.len() > MOST_COLUMNS {
-            return Err(PlotError::NumericColumns { found: numeric.len(), most: MOST_COLUMNS }.into());
-        }
-        if labels.len() != features.len() {
-            let (left, right) = (("features".to_string(), features.len()), ("labels".to_string(), labels.len()));
-            return Err(PlotError::Lengths { left, right }.into());
-        }
+        PlotError::check_count("columns of numbers", numeric.len(), MOST_COLUMNS)?;
+        PlotError::check_lengths(("features", features.len()), ("labels", labels.len()))?;
         let (names, mut classes) = classes_of(labels)?;
-        if names.len() > MOST_CLASSES || names.is_empty() {
-            return Err(PlotError::Classes { found: names.len(), most: MOST_CLASSES }.into());
-        }
+        PlotError::check_count("classes", names.len(), MOST_CLASSES)?;
         let mut columns = Vec::new();
         for (name, column) in numeric {
             columns.push((name.clone(), column.array().to_f64_vec()?));
@@ -114,181 +102,26 @@ impl ScatterMatrix {
     /// `PLOT001` if there are not as many names as classes, `PLOT002` if a name comes twice.
     pub fn class_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Result<Self> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
-        if names.len() != self.names.len() {
-            let left = ("the list of names".to_string(), names.len());
-            let right = ("the list of classes".to_string(), self.names.len());
-            return Err(PlotError::Lengths { left, right }.into());
-        }
-        if let Some((_, twice)) = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name)) {
-            return Err(PlotError::DuplicateName { name: twice.clone() }.into());
-        }
+        PlotError::check_lengths(("the list of names", names.len()), ("the list of classes", self.names.len()))?;
+        PlotError::check_names(&names)?;
         self.names = names;
         Ok(self)
     }
 
     /// The figure as an SVG document, the same for the same values.
     pub fn svg(&self) -> String {
-        let side = self.columns.len() as u32 * self.panel();
-        let size = (LEFT + side + 16, TOP + side + BELOW + 8);
+        let size = self.size();
         document(size, &self.title, &self.to_string(), |area| self.paint(area, size))
     }
 
-    /// How wide and high a panel is, in pixels.
-    fn panel(&self) -> u32 {
-        match self.columns.len() as u32 {
-            1 => 420,
-            2 => 300,
-            3 => 230,
-            count => 760 / count,
-        }
-    }
-
     /// Every how manieth row is drawn.
-    fn every(&self) -> usize {
+    pub(super) fn every(&self) -> usize {
         let panels = (self.columns.len() * (self.columns.len() - 1) / 2).max(1);
         (self.classes.len() * panels).div_ceil(POINTS).max(1)
     }
 
-    fn paint(&self, area: &Area, size: (u32, u32)) -> std::result::Result<(), Failure> {
-        let title = Text::new(short(&self.title, 50), (px(size.0 / 2), px(20)), text(20, HPos::Center, VPos::Center));
-        area.draw(&title)?;
-        let axes: Vec<Axis> = self
-            .columns
-            .iter()
-            .map(|(_, values)| Axis::around(values.iter().copied(), Scale::Linear, 0.06).with_most_ticks(4.0))
-            .collect();
-        for row in 0..self.columns.len() {
-            for column in 0..=row {
-                self.paint_panel(area, (row, column), &axes)?;
-            }
-        }
-        self.legend(area)
-    }
-
-    fn corner(&self, (row, column): (usize, usize)) -> (u32, u32) {
-        (LEFT + column as u32 * self.panel(), TOP + row as u32 * self.panel())
-    }
-
-    fn paint_panel(
-        &self,
-        area: &Area,
-        (row, column): (usize, usize),
-        axes: &[Axis],
-    ) -> std::result::Result<(), Failure> {
-        const INSET: u32 = 6;
-        let (left, top) = self.corner((row, column));
-        let inner = self.panel() - 2 * INSET;
-        let (x0, y0) = (px(left + INSET), px(top + INSET));
-        let (x1, y1) = (x0 + px(inner), y0 + px(inner));
-        let frame = vec![(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)];
-        area.draw(&PathElement::new(frame, INK.mix(0.35).stroke_width(px(1) as u32)))?;
-        self.label_panel(area, (row, column), axes, [(x0, y0), (x1, y1)])?;
-        if row == column {
-            return self.paint_histogram(area, row, &axes[row], [(x0, y0), (x1, y1)]);
-        }
-        let mut seen = BTreeSet::new();
-        for index in (0..self.classes.len()).step_by(self.every()) {
-            let x = axes[column].map(&self.columns[column].1[index], (x0, x1));
-            let y = axes[row].map(&self.columns[row].1[index], (y1, y0));
-            // Measured values repeat; one marker in one place is enough.
-            if seen.insert((x, y, self.classes[index])) {
-                mark(area, self.classes[index], (x, y), 3, 0.75)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes ticks and names at the outer side of the panels at the left and at the foot.
-    fn label_panel(
-        &self,
-        area: &Area,
-        (row, column): (usize, usize),
-        axes: &[Axis],
-        [(x0, y0), (x1, y1)]: [(i32, i32); 2],
-    ) -> std::result::Result<(), Failure> {
-        let unit = short(&self.unit, 12);
-        let most = self.panel() as usize / 9;
-        let name = |index: usize| match unit.as_str() {
-            "" => short(&self.columns[index].0, most),
-            _ => format!("{} ({unit})", short(&self.columns[index].0, most.saturating_sub(unit.len() + 3).max(4))),
-        };
-        let tick = INK.mix(0.6).stroke_width(px(1) as u32);
-        if row + 1 == self.columns.len() {
-            for (place, label) in axes[column].ticks() {
-                let x = axes[column].map(place, (x0, x1));
-                area.draw(&PathElement::new(vec![(x, y1), (x, y1 + px(4))], tick))?;
-                let style = text(13, HPos::Center, VPos::Center);
-                area.draw(&Text::new(label.clone(), (x, y1 + px(16)), style))?;
-            }
-            let centre = ((x0 + x1) / 2, y1 + px(42));
-            area.draw(&Text::new(name(column), centre, text(15, HPos::Center, VPos::Center)))?;
-        }
-        if column == 0 {
-            // The first panel counts rows, which have no scale worth reading.
-            let ticks = if row == 0 { &[][..] } else { axes[row].ticks() };
-            for (place, label) in ticks {
-                let y = axes[row].map(place, (y1, y0));
-                area.draw(&PathElement::new(vec![(x0 - px(4), y), (x0, y)], tick))?;
-                area.draw(&Text::new(label.clone(), (x0 - px(8), y), text(13, HPos::Right, VPos::Center)))?;
-            }
-            let label = if row == 0 { "rows".to_string() } else { name(row) };
-            let style = text(15, HPos::Center, VPos::Center).transform(FontTransform::Rotate270);
-            area.draw(&Text::new(label, (px(16), (y0 + y1) / 2), style))?;
-        }
-        Ok(())
-    }
-
-    /// For each class an outline of how often its values occur.
-    fn paint_histogram(
-        &self,
-        area: &Area,
-        column: usize,
-        axis: &Axis,
-        [(x0, y0), (x1, y1)]: [(i32, i32); 2],
-    ) -> std::result::Result<(), Failure> {
-        const BINS: usize = 16;
-        let mut counts = vec![[0usize; BINS]; self.names.len()];
-        for (value, class) in self.columns[column].1.iter().zip(&self.classes) {
-            let bin = axis.map(value, (0, BINS as i32 * 1000)) as usize / 1000;
-            counts[*class][bin.min(BINS - 1)] += 1;
-        }
-        let most = counts.iter().flatten().max().copied().unwrap_or(0).max(1);
-        let height = f64::from(y1 - y0) * 0.9;
-        for (class, counts) in counts.iter().enumerate().filter(|(_, counts)| counts.iter().any(|count| *count > 0)) {
-            let mut outline = vec![(x0, y1)];
-            for (bin, count) in (0..).zip(counts) {
-                let y = y1 - (height * *count as f64 / most as f64) as i32;
-                let at = |bin: i32| x0 + (x1 - x0) * bin / BINS as i32;
-                outline.extend([(at(bin), y), (at(bin + 1), y)]);
-            }
-            outline.push((x1, y1));
-            area.draw(&Polygon::new(outline.clone(), colour(class).mix(0.25)))?;
-            area.draw(&PathElement::new(outline, colour(class).stroke_width(px(3) as u32 / 2)))?;
-        }
-        Ok(())
-    }
-
-    /// Names the classes in the free corner, or in the only panel.
-    fn legend(&self, area: &Area) -> std::result::Result<(), Failure> {
-        let names: Vec<String> = self.names.iter().map(|name| short(name, 28)).collect();
-        let widest = names.iter().map(|name| text_width(name, 16)).max().unwrap_or(0);
-        let right = LEFT + self.columns.len() as u32 * self.panel();
-        let x = right.saturating_sub(widest + 24);
-        let mut y = TOP + 20;
-        for (class, name) in names.into_iter().enumerate() {
-            mark(area, class, (px(x), px(y)), 6, 1.0)?;
-            area.draw(&Text::new(name, (px(x + 14), px(y)), text(16, HPos::Left, VPos::Center)))?;
-            y += 24;
-        }
-        for note in self.notes() {
-            area.draw(&Text::new(note, (px(right - 6), px(y)), text(14, HPos::Right, VPos::Center)))?;
-            y += 20;
-        }
-        Ok(())
-    }
-
     /// What the figure does not show.
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.left_out > 0 {
             let rows = if self.left_out == 1 { "row" } else { "rows" };
@@ -331,7 +164,7 @@ impl fmt::Display for ScatterMatrix {
             let means = self.columns.iter().map(|(_, values)| {
                 let own = values.iter().zip(&self.classes).filter(|(_, found)| **found == class);
                 let sum: f64 = own.map(|(value, _)| value).sum();
-                if rows == 0 { "-".to_string() } else { super::axis::number(sum / rows as f64) }
+                if rows == 0 { "-".to_string() } else { number(sum / rows as f64) }
             });
             table = table.row([short(name, 28), rows.to_string()].into_iter().chain(means));
         }
@@ -344,31 +177,69 @@ impl fmt::Display for ScatterMatrix {
 mod tests {
     use super::*;
 
+    fn frame(columns: usize, values: &[f32]) -> Frame {
+        Frame::new((0..columns).map(|column| (format!("x{column}"), Column::from(values.to_vec())))).unwrap()
+    }
+
+    fn refused(features: &Frame, labels: Column) -> String {
+        ScatterMatrix::new(features, &labels).unwrap_err().to_string()
+    }
+
     #[test]
-    fn see() {
-        let text = include_str!("../iris/iris_training.csv");
-        let rows: Vec<Vec<f32>> =
-            text.lines().skip(1).map(|l| l.split(',').map(|c| c.parse().unwrap()).collect()).collect();
-        let col = |i: usize| Column::from(rows.iter().map(|r| r[i]).collect::<Vec<f32>>());
-        let f = Frame::new([
-            ("SepalLength", col(0)),
-            ("SepalWidth", col(1)),
-            ("PetalLength", col(2)),
-            ("PetalWidth", col(3)),
-        ])
-        .unwrap();
-        let y = col(4).cast(crate::core::DType::Int32).unwrap();
-        let s = ScatterMatrix::new(&f, &y)
-            .unwrap()
-            .class_names(["Setosa", "Versicolor", "Virginica"])
-            .unwrap()
-            .unit("cm")
-            .title("Iris: 120 flowers to train on");
-        println!("{s}");
-        std::fs::write("/tmp/plotshot/scatter.svg", s.svg()).unwrap();
-        let s = ScatterMatrix::new(&f.select(&["PetalLength"]).unwrap(), &y).unwrap();
-        std::fs::write("/tmp/plotshot/scatter1.svg", s.svg()).unwrap();
-        let s = ScatterMatrix::new(&f.select(&["PetalLength", "PetalWidth"]).unwrap(), &y).unwrap();
-        std::fs::write("/tmp/plotshot/scatter2.svg", s.svg()).unwrap();
+    fn what_cannot_be_read_in_a_figure_is_refused() {
+        let labels = Column::from(vec![0i32, 1]);
+        let values = [1.0, 2.0];
+        let texts = Frame::new([("name", Column::from(vec!["a", "b"]))]).unwrap();
+        assert!(refused(&texts, labels.clone()).starts_with("PLOT004: expected 1 to 6 columns of numbers, found 0"));
+        assert!(
+            refused(&frame(7, &values), labels).starts_with("PLOT004: expected 1 to 6 columns of numbers, found 7")
+        );
+        assert!(refused(&frame(1, &values), Column::from(vec![0i32])).starts_with("PLOT001: features has length 2"));
+        assert!(refused(&frame(1, &values), Column::from(vec![0.5f32, 1.0])).starts_with("PLOT005"));
+        assert!(
+            refused(&frame(1, &[]), Column::from(Vec::<i32>::new())).starts_with("PLOT004: expected 1 to 7 classes")
+        );
+        let many = frame(1, &[0.0; 8]);
+        assert!(
+            refused(&many, Column::from((0..8).collect::<Vec<i32>>())).starts_with("PLOT004: expected 1 to 7 classes")
+        );
+    }
+
+    #[test]
+    fn classes_are_in_order_and_may_get_names() {
+        for labels in
+            [Column::from(vec![7i64, -1, 7]), Column::from(vec![true, false, true]), Column::from(vec!["b", "a", "b"])]
+        {
+            let figure = ScatterMatrix::new(&frame(2, &[1.0, 2.0, 3.0]), &labels).unwrap();
+            assert_eq!(figure.classes, [1, 0, 1], "{labels}");
+            let figure = figure.class_names(["<i>first", "second"]).unwrap();
+            assert_eq!(
+                figure.to_string(),
+                "Features\nclass     rows  mean x0  mean x1\n<i>first     1        2        2\n\
+                 second       2        2        2"
+            );
+            assert!(figure.svg().contains("&lt;i&gt;first") && !figure.svg().contains("<i>"));
+            assert_eq!(figure.clone().class_names(["one"]).unwrap_err().code(), "PLOT001");
+            assert_eq!(figure.class_names(["one", "one"]).unwrap_err().code(), "PLOT002");
+        }
+    }
+
+    #[test]
+    fn rows_that_are_not_finite_are_left_out() {
+        let labels = Column::from(vec![0i32, 0, 1]);
+        let figure = ScatterMatrix::new(&frame(2, &[1.0, f32::NAN, 3.0]), &labels).unwrap();
+        assert!(figure.to_string().ends_with("\n1 row left out: not finite"));
+        assert!(figure.svg().contains("1 row left out: not finite"));
+        let none = ScatterMatrix::new(&frame(1, &[f32::NAN; 3]), &labels).unwrap();
+        assert!(none.svg().contains("3 rows left out"));
+    }
+
+    #[test]
+    fn large_frames_have_small_pictures() {
+        let values: Vec<f32> = (0..50_000).map(|row| ((row * 7919) % 50_021) as f32).collect();
+        let labels: Vec<i32> = (0..50_000).map(|row| row % 7).collect();
+        let figure = ScatterMatrix::new(&frame(6, &values), &Column::from(labels)).unwrap();
+        assert!(figure.svg().contains("1 of 500 rows drawn"));
+        assert!(figure.svg().len() < 200_000 && figure.svg() == figure.svg(), "{}", figure.svg().len());
     }
 }

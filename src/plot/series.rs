@@ -18,10 +18,7 @@ impl Series {
         let most = if steps.size_hint().0 == usize::MAX { values.len() } else { values.len().saturating_add(1) };
         let steps: Vec<u64> = steps.take(most).collect();
         let name = name.to_string();
-        if steps.len() != values.len() {
-            let left = (format!("steps of series `{name}`"), steps.len());
-            return Err(PlotError::Lengths { left, right: ("values".to_string(), values.len()) });
-        }
+        PlotError::check_lengths((&format!("steps of series `{name}`"), steps.len()), ("values", values.len()))?;
         if let Some(pair) = steps.windows(2).find(|pair| pair[1] < pair[0]) {
             return Err(PlotError::StepsGoBack { name, from: pair[0], to: pair[1] });
         }

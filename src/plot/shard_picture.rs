@@ -2,7 +2,7 @@
 
 use super::PlotError;
 use super::palette::{INK, colour};
-use super::sheet::{Area, Failure, document, px, show_and_save, text};
+use super::sheet::{Area, Failure, document, fitting, px, show_and_save, text, text_width};
 use crate::core::Result;
 use crate::notebook::Table;
 use plotters::prelude::*;
@@ -32,6 +32,8 @@ pub struct ShardPicture {
     hosts: usize,
 }
 
+/// Twice as many as the largest slice has.
+const MOST_CORES: usize = 4096;
 /// Cores side by side.
 const ACROSS: usize = 8;
 /// Lines of cores; of more, the first and the last are shown.
@@ -41,7 +43,7 @@ const BOX: (u32, u32) = (84, 84);
 const GAP: u32 = 8;
 const WIDTH: u32 = 840;
 /// Rows that still can be counted when each is a small square.
-const MOST_SQUARES: usize = 64;
+const MOST_SQUARES: usize = 36;
 
 /// Cores of one host that are drawn side by side.
 struct Line {
@@ -53,16 +55,17 @@ impl ShardPicture {
     /// `batch_rows` rows over `cores` cores of one host.
     ///
     /// # Errors
-    /// `PLOT008` unless each core gets as many rows, and at least one.
+    /// `PLOT007` unless each core gets as many rows, and at least one; `PLOT004` for more than 4096 cores.
     pub fn new(batch_rows: usize, cores: usize) -> Result<Self> {
         even("rows", batch_rows, "cores", cores)?;
+        PlotError::check_count("cores", cores, MOST_CORES)?;
         Ok(ShardPicture { batch_rows, cores, hosts: 1 })
     }
 
     /// Sets how many hosts own the cores; one by default.
     ///
     /// # Errors
-    /// `PLOT008` unless each host has as many cores, and at least one.
+    /// `PLOT007` unless each host has as many cores, and at least one.
     pub fn hosts(mut self, hosts: usize) -> Result<Self> {
         even("cores", self.cores, "hosts", hosts)?;
         self.hosts = hosts;
@@ -118,6 +121,12 @@ impl ShardPicture {
             let ends = [piece, piece + 1].map(|piece| cut(piece * self.cores / pieces));
             framed(area, [(ends[0], px(50)), (ends[1], px(80))], if pieces == self.cores { piece } else { 0 })?;
         }
+        // Where there is room, each row of the batch.
+        for row in 0..(if self.batch_rows <= 256 { self.batch_rows } else { 0 }) {
+            let place = |part: i32| bar_left + (bar_width * (8 * row as i32 + part)) / (8 * self.batch_rows as i32);
+            let square = [(place(2), px(59)), (place(6), px(71))];
+            area.draw(&Rectangle::new(square, shade(row / self.shard_rows()).filled()))?;
+        }
         let tail = lines.len().min(MOST_LINES) - 1;
         let shown = lines[..tail].iter().chain(lines.last()).enumerate();
         for (index, line) in shown {
@@ -154,13 +163,15 @@ impl ShardPicture {
         let middle = px(x + BOX.0 / 2);
         area.draw(&Text::new(format!("core {core}"), (middle, px(y + 14)), centre(15)))?;
         let rows = self.rows(core);
-        let range = match rows.len() {
-            1 => format!("row {}", rows.start),
-            _ => format!("{}–{}", rows.start, rows.end - 1),
+        let (range, size) = match range_text(&rows) {
+            range if text_width(&range, 14) <= BOX.0 + GAP => (range, 14),
+            range if text_width(&range, 11) <= BOX.0 + GAP => (range, 11),
+            _ => (fitting(&format!("{}…", rows.start), BOX.0 + GAP, 11), 11),
         };
-        area.draw(&Text::new(range, (middle, px(y + BOX.1 + 12)), centre(14)))?;
+        area.draw(&Text::new(range, (middle, px(y + BOX.1 + 12)), centre(size)))?;
         if rows.len() > MOST_SQUARES {
-            return area.draw(&Text::new(format!("{} rows", rows.len()), (middle, px(y + 52)), centre(14)));
+            let count = fitting(&format!("{} rows", rows.len()), BOX.0, 14);
+            return area.draw(&Text::new(count, (middle, px(y + 52)), centre(14)));
         }
         // As square as it gets.
         let across = (1..).find(|side| side * side >= rows.len()).unwrap_or(1);
@@ -189,6 +200,14 @@ fn shade(core: usize) -> RGBColor {
     colour(core % 4)
 }
 
+/// The first and the last of the rows that a core gets.
+fn range_text(rows: &Range<usize>) -> String {
+    match rows.len() {
+        1 => rows.start.to_string(),
+        _ => format!("{}–{}", rows.start, rows.end - 1),
+    }
+}
+
 fn framed(area: &Area, [from, to]: [(i32, i32); 2], core: usize) -> std::result::Result<(), Failure> {
     area.draw(&Rectangle::new([from, to], shade(core).mix(0.2).filled()))?;
     let border = vec![from, (to.0, from.1), to, (from.0, to.1), from];
@@ -209,8 +228,7 @@ impl fmt::Display for ShardPicture {
                 continue;
             }
             let (rows, host) = (self.rows(core), core / (self.cores / self.hosts));
-            let range = format!("{}–{}", rows.start, rows.end - 1);
-            table = table.row([host.to_string(), core.to_string(), range, rows.len().to_string()]);
+            table = table.row([host.to_string(), core.to_string(), range_text(&rows), rows.len().to_string()]);
         }
         write!(f, "{}\n{table}", self.sum())
     }
@@ -224,13 +242,13 @@ mod tests {
     fn batch_of_100_over_8_cores_is_refused() {
         assert_eq!(
             ShardPicture::new(100, 8).unwrap_err().to_string(),
-            "PLOT008: 100 rows cannot be split over 8 cores; use a multiple of 8, such as 96 or 104"
+            "PLOT007: 100 rows cannot be split over 8 cores; use a multiple of 8, such as 96 or 104"
         );
         for (rows, cores) in [(0, 8), (8, 0), (4, 8)] {
-            assert_eq!(ShardPicture::new(rows, cores).unwrap_err().code(), "PLOT008");
+            assert_eq!(ShardPicture::new(rows, cores).unwrap_err().code(), "PLOT007");
         }
         for hosts in [0, 3, 16] {
-            assert_eq!(ShardPicture::new(128, 8).unwrap().hosts(hosts).unwrap_err().code(), "PLOT008");
+            assert_eq!(ShardPicture::new(128, 8).unwrap().hosts(hosts).unwrap_err().code(), "PLOT007");
         }
     }
 
@@ -253,19 +271,16 @@ mod tests {
     }
 
     #[test]
-    fn large_pods_have_small_pictures() {
-        let svg = ShardPicture::new(131_072, 2048).unwrap().hosts(256).unwrap().svg();
-        assert!(svg.contains("2008 more cores") && svg.len() < 400_000, "{}", svg.len());
+    fn very_long_batches_stay_in_their_boxes() {
+        let picture = ShardPicture::new(usize::MAX - 7, 8).unwrap();
+        assert!(picture.svg().len() < 20_000);
+        let error = ShardPicture::new(8192, 8192).unwrap_err().to_string();
+        assert!(error.starts_with("PLOT004: expected 1 to 4096 cores, found 8192;"), "{error}");
     }
 
     #[test]
-    fn see() {
-        let write = |name: &str, picture: ShardPicture| {
-            std::fs::write(format!("/tmp/plotshot/{name}.svg"), picture.svg()).unwrap()
-        };
-        write("shard8", ShardPicture::new(128, 8).unwrap());
-        write("shard32", ShardPicture::new(128, 32).unwrap().hosts(4).unwrap());
-        write("shard2048", ShardPicture::new(2048 * 100, 2048).unwrap().hosts(256).unwrap());
-        write("shard2", ShardPicture::new(4, 2).unwrap());
+    fn large_pods_have_small_pictures() {
+        let svg = ShardPicture::new(131_072, 2048).unwrap().hosts(256).unwrap().svg();
+        assert!(svg.contains("2008 more cores") && svg.len() < 200_000, "{}", svg.len());
     }
 }

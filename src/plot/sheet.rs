@@ -43,7 +43,8 @@ pub(super) fn document(
     let body = body
         .replace("\"#000000\"", "\"currentColor\"")
         .replace(" opacity=\"1\"", "")
-        .replace(" stroke=\"none\" stroke-width=\"1\"", "");
+        .replace(" stroke=\"none\" stroke-width=\"1\"", "")
+        .replace(" stroke=\"none\"", "");
     let [light, dark] = TEXT_COLOURS.map(|RGBColor(red, green, blue)| format!("#{red:02x}{green:02x}{blue:02x}"));
     let (fine_width, fine_height) = (px(width), px(height));
     let (title, description) = (escape_html(title), escape_html(description));
@@ -76,6 +77,11 @@ pub(super) fn short(text: &str, most: usize) -> String {
         return text;
     }
     text.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// A foreign text, cut to about `width` pixels.
+pub(super) fn fitting(text: &str, width: u32, size: u32) -> String {
+    short(text, (width * 50 / (size * 31)) as usize)
 }
 
 /// Gives a figure with `svg`, `title` and `Display` what all figures do with them.
