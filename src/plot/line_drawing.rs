@@ -123,11 +123,15 @@ impl LineChart {
     /// The name of each run, and where it stands: pixels from the left, and the row.
     fn legend(&self) -> Vec<(String, (u32, u32))> {
         const START: u32 = 92;
+        let names: Vec<String> = self.series.iter().map(|series| short(&series.name, 60)).collect();
+        let widths: Vec<u32> = names.iter().map(|name| 56 + text_width(name, LEGEND_SIZE)).collect();
+        // Names that need several rows stand in columns.
+        let widest = widths.iter().copied().max().unwrap_or(0);
+        let is_one_row = START + widths.iter().sum::<u32>() <= WIDTH;
         let (mut x, mut row) = (START, 0);
         let mut entries = Vec::new();
-        for series in &self.series {
-            let name = short(&series.name, 60);
-            let width = 56 + text_width(&name, LEGEND_SIZE);
+        for (name, width) in names.into_iter().zip(widths) {
+            let width = if is_one_row { width } else { widest };
             if x + width > WIDTH && x > START {
                 (x, row) = (START, row + 1);
             }

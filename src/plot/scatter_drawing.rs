@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 const LEFT: u32 = 76;
 const TOP: u32 = 44;
 const BELOW: u32 = 62;
+const NAME_SIZE: u32 = 14;
+/// The space around each panel.
+const INSET: u32 = 6;
 
 impl ScatterMatrix {
     /// How wide and high the figure is, in pixels.
@@ -49,7 +52,9 @@ impl ScatterMatrix {
         let axes: Vec<Axis> = self
             .columns
             .iter()
-            .map(|(_, values)| Axis::around(values.iter().copied(), Scale::Linear, 0.06).with_most_ticks(4.0))
+            .map(|(_, values)| {
+                Axis::around(values.iter().copied(), Scale::Linear, 0.06).with_most_ticks(f64::from(self.panel() / 45))
+            })
             .collect();
         for row in 0..self.columns.len() {
             for column in 0..=row {
@@ -64,7 +69,6 @@ impl ScatterMatrix {
     }
 
     fn paint_panel(&self, area: &Area, (row, column): (usize, usize), axes: &[Axis]) -> Result<(), Failure> {
-        const INSET: u32 = 6;
         let (left, top) = self.corner((row, column));
         let inner = self.panel() - 2 * INSET;
         let (x0, y0) = (px(left + INSET), px(top + INSET));
@@ -81,7 +85,8 @@ impl ScatterMatrix {
             let y = axes[row].map(&self.columns[row].1[index], (y1, y0));
             // Measured values repeat; one marker in one place is enough.
             if seen.insert((x, y, self.classes[index])) {
-                mark(area, self.classes[index], (x, y), 3, 0.75)?;
+                let radius = if self.columns.len() > 4 { 3 } else { 4 };
+                mark(area, self.classes[index], (x, y), radius, 0.85)?;
             }
         }
         Ok(())
@@ -95,22 +100,26 @@ impl ScatterMatrix {
         axes: &[Axis],
         [(x0, y0), (x1, y1)]: [(i32, i32); 2],
     ) -> Result<(), Failure> {
-        let unit = short(&self.unit, 12);
-        let most = self.panel() as usize / 9;
-        let name = |index: usize| match unit.as_str() {
-            "" => short(&self.columns[index].0, most),
-            _ => format!("{} ({unit})", short(&self.columns[index].0, most.saturating_sub(unit.len() + 3).max(4))),
-        };
+        let unit = short(&self.unit, 6);
+        let unit = if unit.is_empty() { unit } else { format!(" ({unit})") };
+        let room = (self.panel() - 8).saturating_sub(text_width(&unit, NAME_SIZE));
+        let name = |index: usize| fitting(&self.columns[index].0, room, NAME_SIZE) + &unit;
         let tick = INK.mix(0.6).stroke_width(px(1) as u32);
         if row + 1 == self.columns.len() {
+            let mut free = x0 - px(INSET);
             for (place, label) in axes[column].ticks() {
                 let x = axes[column].map(place, (x0, x1));
                 area.draw(&PathElement::new(vec![(x, y1), (x, y1 + px(4))], tick))?;
-                let style = text(14, HPos::Center, VPos::Center);
-                area.draw(&Text::new(label.clone(), (x, y1 + px(16)), style))?;
+                // A label stays below its own panel and beside the one before it.
+                let half = px(text_width(label, 14)) / 2;
+                if x - half >= free && x + half <= x1 + px(INSET) {
+                    let style = text(14, HPos::Center, VPos::Center);
+                    area.draw(&Text::new(label.clone(), (x, y1 + px(16)), style))?;
+                    free = x + half;
+                }
             }
             let centre = ((x0 + x1) / 2, y1 + px(42));
-            area.draw(&Text::new(name(column), centre, text(15, HPos::Center, VPos::Center)))?;
+            area.draw(&Text::new(name(column), centre, text(NAME_SIZE, HPos::Center, VPos::Center)))?;
         }
         if column == 0 {
             // The first panel counts rows, which have no scale worth reading.
@@ -121,7 +130,7 @@ impl ScatterMatrix {
                 area.draw(&Text::new(label.clone(), (x0 - px(8), y), text(14, HPos::Right, VPos::Center)))?;
             }
             let label = if row == 0 { "rows".to_string() } else { name(row) };
-            let style = text(15, HPos::Center, VPos::Center).transform(FontTransform::Rotate270);
+            let style = text(NAME_SIZE, HPos::Center, VPos::Center).transform(FontTransform::Rotate270);
             area.draw(&Text::new(label, (px(16), (y0 + y1) / 2), style))?;
         }
         Ok(())

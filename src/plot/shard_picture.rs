@@ -41,7 +41,6 @@ const MOST_LINES: usize = 5;
 const LEFT: u32 = 84;
 const BOX: (u32, u32) = (84, 84);
 const GAP: u32 = 8;
-const WIDTH: u32 = 840;
 /// Rows that still can be counted when each is a small square.
 const MOST_SQUARES: usize = 36;
 
@@ -89,7 +88,16 @@ impl ShardPicture {
         let lines = self.lines();
         let elided = if lines.len() > MOST_LINES { 28 } else { 0 };
         let height = 128 + lines.len().min(MOST_LINES) as u32 * (BOX.1 + 40) + elided;
-        document((WIDTH, height), &self.sum(), &self.to_string(), |area| self.paint(area, &lines))
+        document((self.width(), height), &self.sum(), &self.to_string(), |area| self.paint(area, &lines))
+    }
+
+    fn width(&self) -> u32 {
+        (LEFT + self.across() * (BOX.0 + GAP) + 16).max(480)
+    }
+
+    /// How many cores stand side by side.
+    fn across(&self) -> u32 {
+        (self.cores / self.hosts).min(ACROSS) as u32
     }
 
     /// `128 rows = 8 cores × 16 rows`.
@@ -111,8 +119,8 @@ impl ShardPicture {
 
     fn paint(&self, area: &Area, lines: &[Line]) -> std::result::Result<(), Failure> {
         let centre = |size| text(size, HPos::Center, VPos::Center);
-        area.draw(&Text::new(self.sum(), (px(WIDTH / 2), px(22)), centre(20)))?;
-        let (bar_left, bar_width) = (px(LEFT), px(ACROSS as u32 * (BOX.0 + GAP) - GAP));
+        area.draw(&Text::new(fitting(&self.sum(), self.width(), 20), (px(self.width() / 2), px(22)), centre(20)))?;
+        let (bar_left, bar_width) = (px(LEFT), px(self.across() * (BOX.0 + GAP) - GAP));
         area.draw(&Text::new("batch", (px(LEFT - 14), px(65)), text(16, HPos::Right, VPos::Center)))?;
         let cut = |core: usize| bar_left + (i64::from(bar_width) * core as i64 / self.cores as i64) as i32;
         // Beyond that, cuts would be all one sees.
@@ -135,7 +143,7 @@ impl ShardPicture {
             if is_after_gap {
                 let skipped = lines[tail..lines.len() - 1].iter().map(|line| line.cores.len()).sum::<usize>();
                 let note = format!("… {skipped} more cores …");
-                area.draw(&Text::new(note, (px(WIDTH / 2), px(y - 18)), centre(16)))?;
+                area.draw(&Text::new(note, (px(self.width() / 2), px(y - 18)), centre(16)))?;
             }
             if line.cores.start == 0 || self.hosts > 1 && line.cores.start.is_multiple_of(self.cores / self.hosts) {
                 let host = format!("host {}", line.host);
