@@ -4,6 +4,7 @@
 //! fonts of the machine they are made on; a notebook shows them as pictures, a terminal as text.
 
 mod axis;
+mod confusion_drawing;
 mod confusion_matrix;
 mod error;
 mod line_chart;
@@ -12,6 +13,7 @@ mod palette;
 mod scatter_drawing;
 mod scatter_matrix;
 mod series;
+mod shard_drawing;
 mod shard_picture;
 mod sheet;
 

@@ -53,7 +53,7 @@ impl ScatterMatrix {
             .columns
             .iter()
             .map(|(_, values)| {
-                Axis::around(values.iter().copied(), Scale::Linear, 0.06).with_most_ticks(f64::from(self.panel() / 45))
+                Axis::around(values.iter().copied(), Scale::Linear, 0.06).with_most_ticks(f64::from(self.panel() / 36))
             })
             .collect();
         for row in 0..self.columns.len() {
@@ -106,13 +106,13 @@ impl ScatterMatrix {
         let name = |index: usize| fitting(&self.columns[index].0, room, NAME_SIZE) + &unit;
         let tick = INK.mix(0.6).stroke_width(px(1) as u32);
         if row + 1 == self.columns.len() {
-            let mut free = x0 - px(INSET);
+            let mut free = x0 - px(INSET + 3);
             for (place, label) in axes[column].ticks() {
                 let x = axes[column].map(place, (x0, x1));
                 area.draw(&PathElement::new(vec![(x, y1), (x, y1 + px(4))], tick))?;
                 // A label stays below its own panel and beside the one before it.
                 let half = px(text_width(label, 14)) / 2;
-                if x - half >= free && x + half <= x1 + px(INSET) {
+                if x - half >= free && x + half <= x1 + px(1) {
                     let style = text(14, HPos::Center, VPos::Center);
                     area.draw(&Text::new(label.clone(), (x, y1 + px(16)), style))?;
                     free = x + half;
