@@ -4,6 +4,15 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use std::ops::{Range, RangeInclusive};
 
 /// How values lie along an axis.
+///
+/// # Examples
+/// ```
+/// use tpulab::plot::{LineChart, Scale};
+/// let chart = LineChart::loss().series("cpu", 1.., &[1.0, 0.1, 0.0])?;
+/// assert!(!chart.to_string().contains("left out"));
+/// assert!(chart.scale(Scale::Log).to_string().contains("1 value left out: not finite or not positive"));
+/// # Ok::<(), tpulab::core::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Equal differences are equally long.

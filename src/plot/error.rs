@@ -3,6 +3,13 @@
 use crate::core::{DType, Exception, Explain, Explanation};
 
 /// What can be wrong with what is to be plotted.
+///
+/// # Examples
+/// ```
+/// use tpulab::plot::{PlotError, ShardPicture};
+/// let error = ShardPicture::new(100, 8).unwrap_err();
+/// assert!(matches!(error.downcast_ref(), Some(PlotError::UnevenSplit { count: 100, among: 8, .. })));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlotError {
