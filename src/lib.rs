@@ -48,6 +48,7 @@
 //! | [`wire`] | TensorFlow's way to write messages, records and checksums |
 //! | [`storage`] | local folders and `gs://` buckets behind one face |
 //! | [`data`] | columns, frames, the CSV reader, datasets |
+//! | [`plot`] | figures from plain numbers |
 //! | [`graph`] | tensors that stand for values to come, operations, gradients |
 //! | [`nn`], [`layers`], [`losses`], [`metrics`], [`feature_column`], [`train`] | what a model function calls |
 //! | [`engine`] | compiles a graph into a plan and runs it, on one replica or many |
@@ -79,6 +80,7 @@ pub mod notebook;
 pub mod wire;
 pub mod storage;
 pub mod data;
+pub mod plot;
 pub mod graph;
 pub mod nn;
 pub mod layers;

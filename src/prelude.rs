@@ -14,6 +14,7 @@ pub use crate::graph::{Graph, Initializer, Operation, Tensor, Tensors, Variable,
 pub use crate::lab::Checks;
 pub use crate::metrics::{Metric, Metrics};
 pub use crate::notebook::Show as _;
+pub use crate::plot::{ConfusionMatrix, LineChart, ScatterMatrix, ShardPicture};
 pub use crate::storage::Location;
 pub use crate::tpu::{
     CrossShardOptimizer, InputPipelineConfig, IterationsPerLoop, TpuClusterResolver, TpuConfig, TpuEstimator,

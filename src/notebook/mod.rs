@@ -8,6 +8,7 @@ mod stop;
 mod table;
 pub mod logging;
 
+pub(crate) use content::printable;
 pub use content::{display, escape_html};
 pub use show::Show;
 pub use stop::StopFlag;
