@@ -17,8 +17,10 @@ pub const SPECIES: [&str; 3] = ["Setosa", "Versicolor", "Virginica"];
 /// The species of the flowers in [`prediction_input_data`].
 pub const PREDICTION_OUTPUT_DATA: [&str; 3] = ["Virginica", "Setosa", "Versicolor"];
 
-const TRAINING: &str = include_str!("iris/iris_training.csv");
-const TEST: &str = include_str!("iris/iris_test.csv");
+/// What TensorFlow's training file holds: a line about the data, then 120 flowers.
+pub const TRAIN_CSV: &str = include_str!("iris/iris_training.csv");
+/// What TensorFlow's test file holds: a line about the data, then 30 flowers.
+pub const TEST_CSV: &str = include_str!("iris/iris_test.csv");
 
 /// Features and labels to train with, then those to test with.
 pub type Split = ((Frame, Column), (Frame, Column));
@@ -80,8 +82,8 @@ fn typed() -> CsvReader {
 }
 
 fn embedded(reader: &CsvReader, y_name: &str) -> Result<Split> {
-    let train = reader.read_str("iris_training.csv", TRAINING)?;
-    let test = reader.read_str("iris_test.csv", TEST)?;
+    let train = reader.read_str("iris_training.csv", TRAIN_CSV)?;
+    let test = reader.read_str("iris_test.csv", TEST_CSV)?;
     Ok((part(train.into_frame(), y_name)?, part(test.into_frame(), y_name)?))
 }
 
@@ -102,11 +104,11 @@ mod tests {
     #[test]
     fn the_files_are_the_ones_that_tensorflow_publishes() {
         // Lengths and counts of the downloads.
-        assert_eq!((TRAINING.len(), TEST.len()), (2194, 573));
+        assert_eq!((TRAIN_CSV.len(), TEST_CSV.len()), (2194, 573));
         let ((train_x, train_y), (test_x, test_y)) = load_data("Species").unwrap();
         assert_eq!((train_x.shape(), test_x.shape()), ((120, 4), (30, 4)));
         assert_eq!((rows_per_class(&train_y), rows_per_class(&test_y)), ([42, 36, 42], [8, 14, 8]));
-        let table = typed().read_str("iris_training.csv", TRAINING).unwrap();
+        let table = typed().read_str("iris_training.csv", TRAIN_CSV).unwrap();
         assert_eq!(table.class_names(), SPECIES.map(str::to_lowercase));
     }
 

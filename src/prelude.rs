@@ -11,7 +11,7 @@ pub use crate::estimator::{
 pub use crate::feature_column::FeatureColumn;
 pub use crate::flags::Flags;
 pub use crate::graph::{Graph, Initializer, Operation, Tensor, Tensors, Variable, VariableOptions};
-pub use crate::lab::Checks;
+pub use crate::lab::{Checks, Lesson};
 pub use crate::metrics::{Metric, Metrics};
 pub use crate::notebook::Show as _;
 pub use crate::plot::{ConfusionMatrix, LineChart, ScatterMatrix, ShardPicture};

@@ -1,6 +1,6 @@
 //! The checks of a notebook, counted.
 
-use super::LabError;
+use super::{LabError, Lesson};
 use crate::core::Result;
 use crate::notebook::display;
 use std::fmt;
@@ -57,6 +57,25 @@ impl Checks {
         let (found, expected) = (found.into(), expected.into());
         let holds = found == expected || (found - expected).abs() <= tolerance;
         self.note(name, (!holds).then(|| format!("found {found}, expected {expected} within {tolerance}")));
+    }
+
+    /// Notes whether `result` is an error with this code, and gives what the error teaches.
+    ///
+    /// # Examples
+    /// ```
+    /// use tpulab::prelude::*;
+    /// let mut checks = Checks::new();
+    /// let lesson = checks.refused("TPU004", TpuClusterResolver::new(Some("my tpu")));
+    /// assert_eq!(checks.passed(), 1);
+    /// println!("{lesson}");
+    /// ```
+    pub fn refused<T>(&mut self, code: &str, result: Result<T>) -> Lesson {
+        let (found, lesson) = match &result {
+            Ok(_) => ("no error".to_string(), Lesson::none()),
+            Err(error) => (error.code().to_string(), Lesson::of(error)),
+        };
+        self.note(&format!("refused with {code}"), (found != code).then(|| format!("found {found}")));
+        lesson
     }
 
     /// How many of the checks made so far passed.
@@ -169,6 +188,16 @@ mod tests {
             "LAB001: 1 of 3 checks passed, 3 made; failed: \"accuracy is at least 0.93\", \"loss\"; \
              look at the cell that makes the first of them"
         );
+    }
+
+    #[test]
+    fn what_is_not_refused_fails() {
+        let mut checks = Checks::new();
+        assert_eq!(checks.refused("LAB001", Ok(1)).to_string(), "nothing was refused");
+        checks.refused("LAB001", Checks::expecting(1).finish());
+        assert_eq!(checks.to_string(), "1 of 1 checks passed", "the same name: the last one counts");
+        checks.refused("CORE001", Checks::expecting(1).finish());
+        assert_eq!(checks.to_string(), "1 of 2 checks passed\nfailed: refused with CORE001: found LAB001");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 
 mod checks;
 mod error;
+mod lesson;
 
 pub use checks::Checks;
 pub use error::LabError;
+pub use lesson::Lesson;

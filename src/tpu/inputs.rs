@@ -6,8 +6,8 @@ use crate::data::ElementSpec;
 use crate::engine::Precision;
 use crate::estimator::ModeKeys;
 
-/// The dtypes that the infeed of TensorFlow 1.15 carries. TensorFlow 2 adds int8 and uint8.
-const INFEED: [DType; 7] =
+/// The dtypes that a TPU's infeed carries in TensorFlow 1.15. TensorFlow 2 adds int8 and uint8.
+pub const INFEED_DTYPES: [DType; 7] =
     [DType::Float32, DType::Int32, DType::Complex64, DType::Int64, DType::Bool, DType::Bfloat16, DType::Uint32];
 
 /// The spec of one shard of what `spec` delivers.
@@ -30,7 +30,7 @@ pub(super) fn shard_spec(
     let columns: Vec<(String, DType, Shape)> = spec.features.iter().cloned().chain(labels).collect();
     let carried = |dtype: DType| {
         // A run in float64 is a proof, not a TPU: its features are float64.
-        INFEED.contains(&dtype) || (precision == Precision::Float64 && dtype == DType::Float64)
+        INFEED_DTYPES.contains(&dtype) || (precision == Precision::Float64 && dtype == DType::Float64)
     };
     let refused: Vec<_> = columns
         .iter()

@@ -24,6 +24,7 @@ pub use cluster_resolver::TpuClusterResolver;
 pub use cross_shard_optimizer::CrossShardOptimizer;
 pub use error::TpuError;
 pub use input_pipeline_config::InputPipelineConfig;
+pub use inputs::INFEED_DTYPES;
 pub use iterations_per_loop::IterationsPerLoop;
 pub use run_config::RunConfig;
 pub use spec::{ModelSpec, TpuEstimatorSpec};

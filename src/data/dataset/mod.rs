@@ -1,17 +1,19 @@
 //! Streams of elements: rows at first, batches later.
 
 mod batch;
+mod element_spec;
 mod gather;
 mod iterator;
 mod position;
 mod rows;
 
 pub use batch::Batch;
+pub use element_spec::ElementSpec;
 pub use iterator::DatasetIterator;
 pub use position::Position;
 
 use super::{Column, DataError, Frame};
-use crate::core::{DType, Result, Shape};
+use crate::core::{Result, Shape};
 use rows::{Batched, Repeated, RowStream, Shuffled, ShuffledRows, Skipped, SourceRows, Taken};
 use std::fmt;
 use std::sync::Arc;
@@ -34,16 +36,6 @@ pub enum Cardinality {
     Infinite,
     /// More than can be counted beforehand.
     Unknown,
-}
-
-/// Dtypes and shapes of a dataset's elements. TensorFlow: `dataset.element_spec`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ElementSpec {
-    /// Name, dtype and shape of each feature. After `batch` the first size is the batch's: known only with
-    /// [`Remainder::Drop`].
-    pub features: Vec<(String, DType, Shape)>,
-    /// Dtype and shape of the labels, if there are any.
-    pub labels: Option<(DType, Shape)>,
 }
 
 /// A stream of elements, described but not yet read. TensorFlow: `tf.data.Dataset`.
