@@ -1,8 +1,8 @@
 //! Runs loops of steps on simulated cores.
 
-use super::TpuError;
 use super::infeed::Infeed;
 use super::sources::Sources;
+use super::{BatchError, ProgramError};
 use crate::core::Result;
 use crate::data::{Batch, DatasetIterator, Position};
 use crate::engine::{Executor, Flow, LoopEnd, PlanId, Runner};
@@ -37,7 +37,7 @@ impl Runner for TpuRunner {
         self.infeed.enqueue(steps);
         for done in 0..steps {
             let Some(batch) = self.infeed.next()? else {
-                return Err(TpuError::EndOfInput { done, needed: steps }.into());
+                return Err(ProgramError::EndOfInput { done, needed: steps }.into());
             };
             self.executor.run(plan, batch)?;
             if on_step(&self.executor)? == Flow::Stop {
@@ -87,7 +87,7 @@ impl Runner for PaddingRunner {
             }
             let rows = self.batch.rows();
             if rows > self.size {
-                return Err(TpuError::PredictRows { rows, size: self.size }.into());
+                return Err(BatchError::PredictRows { rows, size: self.size }.into());
             }
             self.batch.pad(self.size);
             self.real_rows.store(rows, Ordering::Relaxed);
