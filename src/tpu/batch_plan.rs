@@ -1,6 +1,6 @@
 //! How a global batch is shared out.
 
-use super::{InputPipelineConfig, Topology, TpuConfig, TpuError};
+use super::{BatchError, InputPipelineConfig, Topology, TpuConfig};
 use crate::core::Result;
 use crate::estimator::ModeKeys;
 
@@ -41,7 +41,7 @@ impl BatchPlan {
     pub fn on_cpu(mode: ModeKeys, batch_size: Option<usize>, config: &TpuConfig) -> Result<Self> {
         let rows = checked_rows(mode, batch_size)?;
         if mode != ModeKeys::Train && config.eval_training_input_configuration == InputPipelineConfig::Sliced {
-            return Err(TpuError::SlicedOnCpu.into());
+            return Err(BatchError::SlicedOnCpu.into());
         }
         Ok(BatchPlan {
             global_batch_size: rows,
@@ -64,7 +64,7 @@ impl BatchPlan {
         let (num_replicas, num_hosts) = replicas_and_hosts(config, slice)?;
         let rows = checked_rows(mode, batch_size)?;
         if input != Input::Broadcast && !rows.is_multiple_of(num_replicas) {
-            return Err(TpuError::UnevenBatch {
+            return Err(BatchError::UnevenBatch {
                 mode,
                 batch_size: rows,
                 num_replicas,
@@ -80,7 +80,7 @@ impl BatchPlan {
             }
         };
         if num_hosts > 1 && !several_hosts_allowed {
-            return Err(TpuError::SeveralHosts { mode, num_hosts }.into());
+            return Err(BatchError::SeveralHosts { mode, num_hosts }.into());
         }
         let shard = rows / num_replicas;
         let (input_fn_calls, input_fn_batch_size) = match input {
@@ -146,8 +146,8 @@ impl Input {
 
 fn checked_rows(mode: ModeKeys, batch_size: Option<usize>) -> Result<usize> {
     match batch_size {
-        None => Err(TpuError::NoBatchSize { mode }.into()),
-        Some(0) => Err(TpuError::EmptyBatch { mode }.into()),
+        None => Err(BatchError::NoBatchSize { mode }.into()),
+        Some(0) => Err(BatchError::EmptyBatch { mode }.into()),
         Some(rows) => Ok(rows),
     }
 }
@@ -160,12 +160,12 @@ fn replicas_and_hosts(config: &TpuConfig, slice: Topology) -> Result<(usize, usi
     let per_host_v2 = config.per_host_input_for_training == InputPipelineConfig::PerHostV2;
     let limit = if per_host_v2 { slice.num_cores() } else { slice.cores_per_host() };
     if cores_per_replica > limit {
-        return Err(TpuError::CoresPerReplica { found: cores_per_replica, limit, slice, per_host_v2 }.into());
+        return Err(BatchError::CoresPerReplica { found: cores_per_replica, limit, slice, per_host_v2 }.into());
     }
     let num_replicas = slice.num_cores() / cores_per_replica;
     match config.num_shards {
         Some(num_shards) if num_shards != num_replicas => {
-            Err(TpuError::NumShards { found: num_shards, num_replicas, slice }.into())
+            Err(BatchError::NumShards { found: num_shards, num_replicas, slice }.into())
         }
         _ => Ok((num_replicas, slice.num_hosts())),
     }

@@ -1,6 +1,6 @@
 //! Averages gradients over the cores.
 
-use super::TpuError;
+use super::ProgramError;
 use crate::core::Result;
 use crate::graph::ops::cross_replica_sum;
 use crate::graph::{Operation, Tensor, Variable};
@@ -59,7 +59,7 @@ impl Optimizer for CrossShardOptimizer {
 
     fn compute_gradients(&self, loss: &Tensor, variables: Option<&[Variable]>) -> Result<Vec<GradientAndVariable>> {
         let graph = loss.graph();
-        let replicas = graph.replicas().ok_or(TpuError::CrossShardOffTpu)?;
+        let replicas = graph.replicas().ok_or(ProgramError::CrossShardOffTpu)?;
         let shards = match &self.group_assignment {
             Some(groups) => groups.first().map_or(replicas, Vec::len),
             None => replicas,
@@ -71,7 +71,7 @@ impl Optimizer for CrossShardOptimizer {
                 let scale = graph.number_like("scale", 1.0 / shards as f64, loss)?;
                 self.optimizer.compute_gradients(&crate::graph::ops::multiply(loss, &scale)?, variables)
             }
-            other => Err(TpuError::Reduction { found: format!("{other:?}") }.into()),
+            other => Err(ProgramError::Reduction { found: format!("{other:?}") }.into()),
         }
     }
 
@@ -84,7 +84,7 @@ impl Optimizer for CrossShardOptimizer {
         for (gradient, variable) in gradients_and_variables {
             let gradient = match gradient {
                 Some(gradient) => {
-                    gradient.graph().replicas().ok_or(TpuError::CrossShardOffTpu)?;
+                    gradient.graph().replicas().ok_or(ProgramError::CrossShardOffTpu)?;
                     Some(cross_replica_sum(gradient, self.group_assignment.clone())?)
                 }
                 None => None,

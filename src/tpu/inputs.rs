@@ -1,6 +1,6 @@
 //! What a dataset must be for a TPU, checked before anything runs.
 
-use super::{BatchPlan, TpuError};
+use super::{BatchError, BatchPlan};
 use crate::core::{DType, Result, Shape};
 use crate::data::ElementSpec;
 use crate::engine::Precision;
@@ -38,7 +38,7 @@ pub(super) fn shard_spec(
         .map(|(name, dtype, _)| (name.clone(), *dtype))
         .collect();
     if !refused.is_empty() {
-        return Err(TpuError::InfeedDTypes { columns: refused }.into());
+        return Err(BatchError::InfeedDTypes { columns: refused }.into());
     }
     let dynamic: Vec<_> = columns
         .iter()
@@ -46,7 +46,7 @@ pub(super) fn shard_spec(
         .map(|(name, _, shape)| (name.clone(), shape.clone()))
         .collect();
     if mode != ModeKeys::Predict && !dynamic.is_empty() {
-        return Err(TpuError::DynamicBatch { mode, columns: dynamic }.into());
+        return Err(BatchError::DynamicBatch { mode, columns: dynamic }.into());
     }
     let readers = if whole { 1 } else { plan.num_replicas / plan.feeding_inputs() };
     let shard = |name: &str, shape: &Shape| -> Result<Shape> {
@@ -56,7 +56,7 @@ pub(super) fn shard_spec(
             _ if mode == ModeKeys::Predict => plan.model_fn_batch_size,
             Some(rows) if (rows * pulls).is_multiple_of(readers) => rows * pulls / readers,
             Some(rows) => {
-                return Err(TpuError::UnevenRows { column: name.to_string(), rows, shards: readers }.into());
+                return Err(BatchError::UnevenRows { column: name.to_string(), rows, shards: readers }.into());
             }
             None => return Ok(shape.clone()),
         });

@@ -1,6 +1,7 @@
 //! `tf.contrib.tpu`: the simulated TPU.
 
 mod address;
+mod batch_error;
 mod batch_plan;
 mod cluster_resolver;
 mod cross_shard_optimizer;
@@ -9,16 +10,23 @@ mod infeed;
 mod input_pipeline_config;
 mod inputs;
 mod iterations_per_loop;
+mod padded_input;
+mod program_error;
 mod run_config;
 mod sources;
 mod spec;
 mod topology;
+mod tpu_call;
 mod tpu_config;
 mod tpu_context;
 mod tpu_estimator;
+mod tpu_estimator_builder;
 mod tpu_evaluation;
+mod tpu_prediction;
 mod tpu_runner;
+mod tpu_training;
 
+pub use batch_error::BatchError;
 pub use batch_plan::BatchPlan;
 pub use cluster_resolver::TpuClusterResolver;
 pub use cross_shard_optimizer::CrossShardOptimizer;
@@ -26,9 +34,11 @@ pub use error::TpuError;
 pub use input_pipeline_config::InputPipelineConfig;
 pub use inputs::INFEED_DTYPES;
 pub use iterations_per_loop::IterationsPerLoop;
+pub use program_error::ProgramError;
 pub use run_config::RunConfig;
 pub use spec::{ModelSpec, TpuEstimatorSpec};
 pub use topology::Topology;
 pub use tpu_config::TpuConfig;
 pub use tpu_context::{InputFnDeployment, TpuContext};
-pub use tpu_estimator::{TpuEstimator, TpuEstimatorBuilder};
+pub use tpu_estimator::TpuEstimator;
+pub use tpu_estimator_builder::TpuEstimatorBuilder;

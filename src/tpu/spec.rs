@@ -1,6 +1,6 @@
 //! What a model function returns on a TPU.
 
-use super::TpuError;
+use super::ProgramError;
 use crate::core::Result;
 use crate::estimator::{EstimatorSpec, ModeKeys};
 use crate::graph::{Operation, Tensor, Tensors};
@@ -81,10 +81,10 @@ impl TpuEstimatorSpec {
     /// # Errors
     /// What the metric function fails with.
     pub fn as_estimator_spec(&self) -> Result<EstimatorSpec> {
-        let loss = || self.loss.clone().ok_or(TpuError::NoLoss { mode: self.mode });
+        let loss = || self.loss.clone().ok_or(ProgramError::NoLoss { mode: self.mode });
         Ok(match self.mode {
             ModeKeys::Train => {
-                let train_op = self.train_op.clone().ok_or(TpuError::NoLoss { mode: self.mode })?;
+                let train_op = self.train_op.clone().ok_or(ProgramError::NoLoss { mode: self.mode })?;
                 EstimatorSpec::train(loss()?, train_op)
             }
             ModeKeys::Eval => {
@@ -150,7 +150,7 @@ impl ModelSpec {
     pub(super) fn into_tpu_spec(self, mode: ModeKeys) -> Result<TpuEstimatorSpec> {
         match self {
             ModelSpec::Tpu(spec) => Ok(spec),
-            ModelSpec::Plain(_) => Err(TpuError::PlainSpec { mode }.into()),
+            ModelSpec::Plain(_) => Err(ProgramError::PlainSpec { mode }.into()),
         }
     }
 }

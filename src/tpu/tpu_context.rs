@@ -1,6 +1,6 @@
 //! What a function of the user may ask about the devices.
 
-use super::{BatchPlan, TpuError};
+use super::{BatchPlan, ProgramError};
 use crate::core::Result;
 
 /// What an `input_fn` or `model_fn` may ask about the devices: `params.get::<TpuContext>("context")`.
@@ -61,7 +61,7 @@ impl TpuContext {
     /// `TPU016` in `model_fn`, which is built once for all hosts.
     pub fn current_host(&self) -> Result<usize> {
         let question = "current_host";
-        let invocation_index = self.invocation_index.ok_or(TpuError::NotInInputFn { question })?;
+        let invocation_index = self.invocation_index.ok_or(ProgramError::NotInInputFn { question })?;
         // Calls are spread evenly: one per host, or as many as a host has replicas, or one in all.
         Ok(invocation_index * self.plan.num_hosts / self.plan.input_fn_calls)
     }
@@ -72,7 +72,7 @@ impl TpuContext {
     /// `TPU016` in `model_fn`.
     pub fn current_input_fn_deployment(&self) -> Result<InputFnDeployment> {
         let question = "current_input_fn_deployment";
-        let invocation_index = self.invocation_index.ok_or(TpuError::NotInInputFn { question })?;
+        let invocation_index = self.invocation_index.ok_or(ProgramError::NotInInputFn { question })?;
         Ok(InputFnDeployment {
             input_device: format!("/job:worker/task:{}/device:CPU:0", self.current_host()?),
             invocation_index,

@@ -1,7 +1,7 @@
 //! Evaluates on the cores, with metrics on the host.
 
 use super::spec::TpuEstimatorSpec;
-use super::tpu_estimator::require_rows;
+use super::tpu_call::require_rows;
 use crate::core::{Array, Result, Shape};
 use crate::engine::{Executor, ExecutorOptions, Flow, Precision, Request, Runner};
 use crate::estimator::{Evaluation, ModeKeys, scalar_loss};

@@ -1,11 +1,12 @@
 //! The ops: what each computes, what shapes it accepts, and its gradient.
 //!
-//! One file for a family. In each stand the family's enum, the functions that put its ops into a graph, the rule for
+//! One file or folder for a family. In each stand the family's enum, the functions that put its ops into a graph, the rule for
 //! shapes and dtypes (`infer`) and the rule for gradients (`gradient`). Every op is one of TensorFlow's registry;
 //! [`Op::type_name`] gives its name there. Arguments that TensorFlow passes as constant inputs (axes, shapes,
 //! permutations) are fields here.
 
 mod array;
+mod broadcast;
 mod collective;
 mod compare;
 mod entropy;
