@@ -68,7 +68,7 @@ def problems_of(notebook):
     for cell in code_cells(notebook):
         for output in cell.outputs:
             if output.output_type == "error":
-                trace = "\n".join(output.traceback)
+                trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.traceback))
                 problems.append(f"cell `{cell.id}` failed: {output.evalue}\n{trace}")
             elif output.get("name") == "stderr":
                 problems.append(f"cell `{cell.id}` wrote to standard error:\n{output.text}")

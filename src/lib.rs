@@ -79,6 +79,7 @@ pub mod core;
 pub mod notebook;
 pub mod wire;
 pub mod storage;
+pub mod summary;
 pub mod data;
 pub mod plot;
 pub mod graph;

@@ -136,7 +136,11 @@ impl Context<'_> {
                 Op::Random { kind, .. } => self.random(*kind, step),
                 Op::State(op) => self.state(op, step),
                 Op::CheckNumerics { message } => return self.check_numerics(message, step),
-                Op::Placeholder { .. } | Op::Const { .. } | Op::NoOp | Op::CrossReplicaSum { .. } => {
+                Op::Placeholder { .. }
+                | Op::Const { .. }
+                | Op::NoOp
+                | Op::CrossReplicaSum { .. }
+                | Op::ScalarSummary => {
                     debug_assert!(output.is_some(), "sources and collectives are no steps");
                 }
             },

@@ -122,6 +122,8 @@ pub enum Op {
         /// What the failure says.
         message: String,
     },
+    /// A number for an event file, under the node's name; a string, which nothing here computes.
+    ScalarSummary,
 }
 
 /// Dtype and shape of a value, as the rules of `infer` see it.
@@ -162,6 +164,7 @@ impl Op {
             Op::State(op) => op.type_name(),
             Op::CrossReplicaSum { .. } => "CrossReplicaSum",
             Op::CheckNumerics { .. } => "CheckNumerics",
+            Op::ScalarSummary => "ScalarSummary",
         }
     }
 
@@ -203,6 +206,11 @@ impl Op {
                 require_floating(self.type_name(), inputs[0])?;
                 Ok(vec![(inputs[0].dtype, inputs[0].shape.clone())])
             }
+            Op::ScalarSummary => {
+                require_number(self.type_name(), inputs[0])?;
+                require_rank(self.type_name(), inputs[0], 0)?;
+                Ok(vec![(DType::String, Shape::scalar())])
+            }
         }
     }
 
@@ -226,6 +234,7 @@ impl Op {
             | Op::NoOp
             | Op::ArgMax { .. }
             | Op::Random { .. }
+            | Op::ScalarSummary
             | Op::State(_) => Ok(vec![None; node.node.inputs.len()]),
             Op::BiasAddGrad => Err(node.refuse("second derivatives through it are not defined here")),
         }
