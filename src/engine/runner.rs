@@ -54,25 +54,32 @@ pub trait BatchSource: Send {
     /// # Errors
     /// What reading fails with.
     fn next_into(&mut self, batch: &mut Batch) -> Result<bool>;
+
+    /// Where it stands: behind the last batch that was read.
+    fn position(&self) -> Position;
 }
 
 impl BatchSource for DatasetIterator {
     fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
         DatasetIterator::next_into(self, batch)
     }
+
+    fn position(&self) -> Position {
+        DatasetIterator::position(self)
+    }
 }
 
-/// Takes batches from a dataset in the calling thread.
+/// Takes batches from their source in the calling thread.
 pub struct LocalRunner {
     executor: Executor,
-    input: DatasetIterator,
+    input: Box<dyn BatchSource>,
     batch: Batch,
 }
 
 impl LocalRunner {
     /// Runs the plans of `executor` over `input`.
-    pub fn new(executor: Executor, input: DatasetIterator) -> Self {
-        LocalRunner { executor, input, batch: Batch::default() }
+    pub fn new(executor: Executor, input: impl BatchSource + 'static) -> Self {
+        LocalRunner { executor, input: Box::new(input), batch: Batch::default() }
     }
 }
 

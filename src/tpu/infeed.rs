@@ -3,7 +3,7 @@
 use super::sources::Sources;
 use crate::core::{Error, Result};
 use crate::data::{Batch, Position};
-use crate::engine::thread_panicked;
+use crate::engine::{BatchSource, thread_panicked};
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::JoinHandle;

@@ -17,8 +17,15 @@ impl Sources {
         Sources { inputs, pulls, part: Batch::default() }
     }
 
-    /// Writes the rows of the next step into `batch`; false where an input has ended.
-    pub fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
+    /// How many elements of each input make up a batch.
+    pub fn pulls(&self) -> usize {
+        self.pulls
+    }
+}
+
+impl BatchSource for Sources {
+    /// False where an input has ended.
+    fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
         if let ([input], 1) = (self.inputs.as_mut_slice(), self.pulls) {
             return input.next_into(batch);
         }
@@ -37,20 +44,9 @@ impl Sources {
         Ok(!first)
     }
 
-    /// How many elements of each input make up a batch.
-    pub fn pulls(&self) -> usize {
-        self.pulls
-    }
-
     /// Where the first input stands; the others stand alike.
-    pub fn position(&self) -> Position {
+    fn position(&self) -> Position {
         self.inputs[0].position()
-    }
-}
-
-impl BatchSource for Sources {
-    fn next_into(&mut self, batch: &mut Batch) -> Result<bool> {
-        Sources::next_into(self, batch)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Predicts on the cores.
 
 use super::BatchError;
+use super::padded_input::PaddedInput;
 use super::tpu_call::require_rows;
 use super::tpu_estimator::TpuEstimator;
-use super::tpu_runner::PaddingRunner;
 use crate::core::Result;
 use crate::data::Dataset;
-use crate::engine::Request;
+use crate::engine::{LocalRunner, Request};
 use crate::estimator::{ModeKeys, Params, Predictions};
 use crate::graph::Tensors;
 use std::sync::Arc;
@@ -32,7 +32,8 @@ impl TpuEstimator {
         };
         let real_rows = Arc::new(AtomicUsize::new(0));
         let size = call.plan.global_batch_size;
-        let runner = PaddingRunner::new(executor, dataset.iterator(seed)?, size, Arc::clone(&real_rows));
+        let input = PaddedInput::new(dataset.iterator(seed)?, size, Arc::clone(&real_rows));
+        let runner = LocalRunner::new(executor, input);
         Ok(Predictions::new(Box::new(runner), plan, names, Box::new(move || Some(real_rows.load(Ordering::Relaxed)))))
     }
 }
