@@ -1,6 +1,6 @@
 //! Arithmetic and activations, element by element.
 
-use crate::differences::{analytic, check, check_binary, ramp, values};
+use crate::differences::{analytic, check, check_binary, check_on_batch, ramp, values};
 use tpulab::graph::ops;
 use tpulab::prelude::*;
 
@@ -40,6 +40,40 @@ fn broadcast_elements_collect_the_sum_of_their_derivatives() {
     check_binary(|| [matrix(), values(&[], &[1.7])]);
     check_binary(|| [values(&[], &[1.7]), matrix()]);
     check_binary(|| [values(&[2, 2, 2], &[0.4, 1.5, 2.6, 3.7, 0.8, 1.9, 2.2, 0.3]), values(&[2, 1], &[1.2, 2.3])]);
+}
+
+#[test]
+fn unknown_sizes_that_turn_out_to_be_1_collect_the_sum() {
+    let weights = || [ramp(&[4, 4], 0.3), ramp(&[4], 0.8)];
+    // Of a batch of three rows, the last alone beside all: the graph knows neither number.
+    let check = |place: &str, build: &dyn Fn(&Tensor, &Tensor) -> Result<Tensor>| {
+        check_on_batch(place, &weights(), |x, v| {
+            let last = ops::slice(x, &[2, 0], &[-1, -1])?;
+            build(&ops::matmul(&last, &v[0])?, &ops::multiply(x, &v[1])?)
+        });
+    };
+    check("multiply, left", &ops::multiply);
+    check("multiply, right", &|last, all| ops::multiply(all, last));
+    check("subtract, left", &ops::subtract);
+    check("subtract, right", &|last, all| ops::subtract(all, last));
+    check("squared_difference", &ops::squared_difference);
+    check("maximum", &ops::maximum);
+    check("where", &|last, all| ops::where_(&ops::greater(all, &ops::negative(all)?)?, all, last));
+    check("broadcast_like", &|last, all| ops::multiply(&ops::broadcast_like(last, all)?, all));
+    check("equal sizes", &|_, all| ops::multiply(&ops::tanh(all)?, all));
+    check("a size less", &|last, all| ops::multiply(&ops::reduce_sum(last, &[1])?, &ops::reduce_sum(all, &[1])?));
+    check("all dimensions", &|last, all| {
+        let columns = ops::slice(all, &[0, 3], &[-1, -1])?;
+        ops::multiply(&ops::slice(last, &[0, 3], &[-1, 1])?, &ops::multiply(&columns, all)?)
+    });
+}
+
+#[test]
+fn an_unknown_size_beside_a_known_one_collects_the_sum() {
+    check_on_batch("one row, known to be of 3", &[ramp(&[4], 0.3), ramp(&[3, 4], 0.8)], |x, v| {
+        let last = ops::slice(x, &[2, 0], &[-1, -1])?;
+        ops::multiply(&ops::multiply(&last, &v[0])?, &v[1])
+    });
 }
 
 #[test]

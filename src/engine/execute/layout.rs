@@ -28,6 +28,7 @@ impl Context<'_> {
                 for_kind!(kind, T => self.fill::<T>(output, elements as f64));
             }
             ArrayOp::BroadcastLike => for_kind!(kind, T => self.broadcast::<T>(step)),
+            ArrayOp::SumLike => self.sum_like(step),
             ArrayOp::Transpose { permutation } => for_kind!(kind, T => self.transpose::<T>(permutation, step)),
             ArrayOp::ConcatV2 { axis } => for_kind!(kind, T => self.concat::<T>(*axis, step)),
             ArrayOp::Slice { begin, .. } => {

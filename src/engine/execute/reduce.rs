@@ -30,6 +30,23 @@ impl Context<'_> {
         }
     }
 
+    /// The sum over the dimensions along which the output's shape broadcasts to the input's.
+    pub(super) fn sum_like(&mut self, step: &Step) {
+        let (from, to) = (self.dims(step.inputs[0]), self.dims(step.outputs[0]));
+        if from == to {
+            return self.copy(step);
+        }
+        let missing = from.sizes().len() - to.sizes().len();
+        let (mut axes, mut count) = ([0; Dims::MAX_RANK], 0);
+        for axis in 0..from.sizes().len() {
+            if axis < missing || to.sizes()[axis - missing] == 1 {
+                axes[count] = axis;
+                count += 1;
+            }
+        }
+        self.reduce(Reduction::Sum, &axes[..count], step);
+    }
+
     fn reduce_float<T: Float>(&mut self, reduction: Reduction, axes: &[usize], step: &Step) {
         let (input, output) = (step.inputs[0], step.outputs[0]);
         match reduction {

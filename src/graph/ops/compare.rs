@@ -1,6 +1,7 @@
 //! Comparisons, truth values, and choosing by them.
 
-use super::math::{Unary, broadcast, unary, unbroadcast};
+use super::broadcast::{broadcast, unbroadcast};
+use super::math::{Unary, unary};
 use super::{Backward, Gradients, Op, Outputs, Signature, require_number, require_same_dtype, zeros_like};
 use crate::core::{DType, Result};
 use crate::graph::{GraphError, Tensor};
@@ -76,7 +77,7 @@ impl Compare {
         let zeros = zeros_like(dy)?;
         let left = where_(&condition, dy, &zeros)?;
         let right = where_(&condition, &zeros, dy)?;
-        Ok(vec![None, Some(unbroadcast(&left, &node.input(1))?), Some(unbroadcast(&right, &node.input(2))?)])
+        Ok(vec![None, Some(unbroadcast(&left, node, 1)?), Some(unbroadcast(&right, node, 2)?)])
     }
 }
 

@@ -1,10 +1,11 @@
 //! Element by element: arithmetic, activations, and what is composed of them.
 
+use super::broadcast::{broadcast, unbroadcast};
 use super::{
-    Backward, Gradients, Op, Outputs, Signature, argument, l2_loss, reduce, require_floating, require_number,
-    require_same_dtype, reshape_like, where_,
+    Backward, Gradients, Op, Outputs, Signature, argument, l2_loss, require_floating, require_number,
+    require_same_dtype, where_,
 };
-use crate::core::{DType, Result, Shape};
+use crate::core::{DType, Result};
 use crate::graph::{GraphError, Tensor};
 
 /// One value in, one value out, element by element.
@@ -194,50 +195,8 @@ impl Binary {
                 return Err(node.refuse("second derivatives through it are not defined here"));
             }
         };
-        Ok(vec![Some(unbroadcast(&da, &a)?), Some(unbroadcast(&db, &b)?)])
+        Ok(vec![Some(unbroadcast(&da, node, 0)?), Some(unbroadcast(&db, node, 1)?)])
     }
-}
-
-/// The shape that both shapes broadcast to.
-pub(super) fn broadcast(op: &str, left: &Shape, right: &Shape) -> Result<Shape> {
-    let rank = left.rank().max(right.rank());
-    let size_at = |shape: &Shape, axis: usize| -> Option<usize> {
-        let missing = rank - shape.rank();
-        if axis < missing { Some(1) } else { shape.size(axis - missing) }
-    };
-    let mut sizes = Vec::with_capacity(rank);
-    for axis in 0..rank {
-        sizes.push(match (size_at(left, axis), size_at(right, axis)) {
-            (Some(a), Some(b)) if a == b => Some(a),
-            (Some(1), other) | (other, Some(1)) => other,
-            // An unknown size beside a known one must turn out to be that or 1.
-            (None, known) | (known, None) => known,
-            (Some(a), Some(b)) => {
-                let rule = format!("sizes {a} and {b} must be equal, or one of them 1");
-                return Err(
-                    GraphError::Shapes { op: op.to_string(), left: left.clone(), right: right.clone(), rule }.into()
-                );
-            }
-        });
-    }
-    Ok(Shape::new(&sizes))
-}
-
-/// Sums a gradient over the dimensions along which `input` was broadcast.
-pub(super) fn unbroadcast(gradient: &Tensor, input: &Tensor) -> Result<Tensor> {
-    let (from, to) = (gradient.shape(), input.shape());
-    if from == to {
-        return Ok(gradient.clone());
-    }
-    let missing = from.rank() - to.rank();
-    let stretched =
-        |axis: &usize| *axis < missing || (to.size(axis - missing) == Some(1) && from.size(*axis) != Some(1));
-    let axes: Vec<usize> = (0..from.rank()).filter(stretched).collect();
-    if axes.is_empty() {
-        return Ok(gradient.clone());
-    }
-    let sum = reduce::sum_axes(gradient, &axes)?;
-    reshape_like(&sum, input)
 }
 
 pub(super) fn infer_add_n(inputs: &[Signature<'_>]) -> Result<Outputs> {

@@ -6,6 +6,7 @@
 //! permutations) are fields here.
 
 mod array;
+mod broadcast;
 mod collective;
 mod compare;
 mod entropy;

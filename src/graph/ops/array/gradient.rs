@@ -1,10 +1,12 @@
 //! The way back: elements go where they came from, and copies are summed.
 
 use super::ArrayOp;
-use super::functions::{cast, expand_dims, gather, reshape_like, transpose, unsorted_segment_sum, zeros_like};
+use super::functions::{
+    broadcast_like, cast, expand_dims, gather, reshape_like, transpose, unsorted_segment_sum, zeros_like,
+};
 use crate::core::Result;
 use crate::graph::Tensor;
-use crate::graph::ops::math::unbroadcast;
+use crate::graph::ops::broadcast::unbroadcast;
 use crate::graph::ops::{Backward, Gradients, Op, greater_equal, maximum, where_};
 
 impl ArrayOp {
@@ -32,7 +34,8 @@ impl ArrayOp {
                 vec![Some(reshape_like(dy, &x)?)]
             }
             ArrayOp::ReshapeLike => vec![Some(reshape_like(dy, &x)?), None],
-            ArrayOp::BroadcastLike => vec![Some(unbroadcast(dy, &x)?), None],
+            ArrayOp::BroadcastLike => vec![Some(unbroadcast(dy, node, 0)?), None],
+            ArrayOp::SumLike => vec![Some(broadcast_like(dy, &x)?), None],
             ArrayOp::Transpose { permutation } => {
                 let mut inverse = vec![0; permutation.len()];
                 for (to, &from) in permutation.iter().enumerate() {

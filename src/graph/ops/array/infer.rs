@@ -3,7 +3,8 @@
 use super::ArrayOp;
 use crate::core::{DType, Result, Shape};
 use crate::graph::GraphError;
-use crate::graph::ops::{Outputs, Signature, argument, math, require_number, require_same_dtype};
+use crate::graph::ops::broadcast::broadcast;
+use crate::graph::ops::{Outputs, Signature, argument, require_number, require_same_dtype};
 
 impl ArrayOp {
     pub(in crate::graph::ops) fn infer(&self, inputs: &[Signature<'_>]) -> Result<Outputs> {
@@ -37,13 +38,13 @@ impl ArrayOp {
                 (dtype, target.clone())
             }
             ArrayOp::BroadcastLike => {
-                let target = inputs[1].shape;
-                if math::broadcast(name, shape, target)? != *target {
-                    let rule = "the left shape must broadcast to the right one".to_string();
-                    let (left, right) = (shape.clone(), target.clone());
-                    return Err(GraphError::Shapes { op: name.to_string(), left, right, rule }.into());
-                }
-                (dtype, target.clone())
+                require_broadcast(name, shape, inputs[1].shape)?;
+                (dtype, inputs[1].shape.clone())
+            }
+            ArrayOp::SumLike => {
+                require_number(name, inputs[0])?;
+                require_broadcast(name, inputs[1].shape, shape)?;
+                (dtype, inputs[1].shape.clone())
             }
             ArrayOp::ExpandDims { axis } => {
                 let mut sizes = shape.sizes().to_vec();
@@ -104,6 +105,14 @@ impl ArrayOp {
             ArrayOp::Size => (DType::Int32, Shape::scalar()),
         }])
     }
+}
+
+fn require_broadcast(op: &str, shape: &Shape, target: &Shape) -> Result<()> {
+    if broadcast(op, shape, target)?.is_compatible(target) {
+        return Ok(());
+    }
+    let rule = "the left shape must broadcast to the right one".to_string();
+    Err(GraphError::Shapes { op: op.to_string(), left: shape.clone(), right: target.clone(), rule }.into())
 }
 
 fn element_count(from: &Shape, to: &Shape) -> crate::core::Error {

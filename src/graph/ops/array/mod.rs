@@ -30,6 +30,9 @@ pub enum ArrayOp {
     },
     ReshapeLike,
     BroadcastLike,
+    /// Sums over the dimensions along which the shape of the second input broadcasts to that of the first. TensorFlow
+    /// finds them while it runs, too: by `BroadcastGradientArgs`.
+    SumLike,
     ExpandDims {
         axis: usize,
     },
@@ -88,6 +91,7 @@ impl ArrayOp {
             ArrayOp::Cast { .. } => "Cast",
             ArrayOp::Reshape { .. } | ArrayOp::ReshapeLike => "Reshape",
             ArrayOp::BroadcastLike => "BroadcastTo",
+            ArrayOp::SumLike => "Sum",
             ArrayOp::ExpandDims { .. } => "ExpandDims",
             ArrayOp::Squeeze { .. } => "Squeeze",
             ArrayOp::Transpose { .. } => "Transpose",
@@ -106,7 +110,11 @@ impl ArrayOp {
     pub(super) fn read_inputs(&self, inputs: usize) -> usize {
         match self {
             ArrayOp::ZerosLike | ArrayOp::FillLike { .. } | ArrayOp::Size => 0,
-            ArrayOp::ReshapeLike | ArrayOp::BroadcastLike | ArrayOp::PadLike { .. } | ArrayOp::ConcatPart { .. } => 1,
+            ArrayOp::ReshapeLike
+            | ArrayOp::BroadcastLike
+            | ArrayOp::SumLike
+            | ArrayOp::PadLike { .. }
+            | ArrayOp::ConcatPart { .. } => 1,
             _ => inputs,
         }
     }
