@@ -33,7 +33,7 @@ impl BatchSource for PaddedInput {
         if rows > size {
             return Err(BatchError::PredictRows { rows, size }.into());
         }
-        batch.pad(size);
+        batch.pad(size)?;
         self.real_rows.store(rows, Ordering::Relaxed);
         Ok(true)
     }
@@ -62,6 +62,18 @@ mod tests {
             assert_eq!(real_rows.load(Ordering::Relaxed), rows);
         }
         assert!(!input.next_into(&mut batch)?);
+        Ok(())
+    }
+
+    #[test]
+    fn more_padding_than_memory_is_refused() -> Result<()> {
+        let features = Frame::new([("x", Column::from(vec![1.0f32]))])?;
+        let dataset = Dataset::from_tensor_slices(&features)?.batch(1, Remainder::Keep);
+        let mut input = PaddedInput::new(dataset.iterator(1)?, 1 << 60, Arc::default());
+        let error = input.next_into(&mut Batch::default()).unwrap_err();
+        let expected =
+            "DATA004: pad: a batch of 1152921504606846976 rows takes more than 4 GiB; use a smaller batch size";
+        assert_eq!(error.to_string(), expected);
         Ok(())
     }
 }

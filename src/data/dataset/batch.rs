@@ -1,6 +1,7 @@
 //! The values of one element.
 
-use crate::core::{Array, Result};
+use super::cardinality::{MOST_BYTES, element_bytes};
+use crate::core::{Array, Result, for_each_type};
 use crate::data::DataError;
 use std::fmt;
 
@@ -70,7 +71,7 @@ impl Batch {
         fn copy<T: crate::core::Element>(values: &[T], shape: &[usize]) -> Array {
             Array::from_vec(shape, values.to_vec()).expect("the length is the shape's product")
         }
-        let copy = |array: &Array| crate::core::for_each_type!(array.data(), values => copy(values, array.shape()));
+        let copy = |array: &Array| for_each_type!(array.data(), values => copy(values, array.shape()));
         Batch {
             features: self.features.iter().map(|(name, array)| (name.clone(), copy(array))).collect(),
             labels: self.labels.as_ref().map(copy),
@@ -90,10 +91,20 @@ impl Batch {
     }
 
     /// Zero rows behind the others, up to `rows` in all.
-    pub(crate) fn pad(&mut self, rows: usize) {
+    pub(crate) fn pad(&mut self, rows: usize) -> Result<()> {
+        let arrays = self.features.iter().map(|(_, array)| array).chain(&self.labels);
+        let row_bytes = arrays.map(|array| {
+            let width = array.shape().iter().skip(1).product::<usize>();
+            for_each_type!(array.data(), values => width * element_bytes(values))
+        });
+        if rows as u128 * row_bytes.sum::<usize>() as u128 > MOST_BYTES {
+            let problem = format!("a batch of {rows} rows takes more than 4 GiB");
+            return Err(DataError::Dataset { method: "pad", problem, help: "use a smaller batch size" }.into());
+        }
         for array in self.features.iter_mut().map(|(_, array)| array).chain(&mut self.labels) {
             pad(array, rows);
         }
+        Ok(())
     }
 }
 

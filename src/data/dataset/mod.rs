@@ -1,12 +1,14 @@
 //! Streams of elements: rows at first, batches later.
 
 mod batch;
+mod cardinality;
 mod gather;
 mod iterator;
 mod position;
 mod rows;
 
 pub use batch::Batch;
+pub use cardinality::Cardinality;
 pub use iterator::DatasetIterator;
 pub use position::Position;
 
@@ -23,17 +25,6 @@ pub enum Remainder {
     Keep,
     /// They are dropped, so every batch has the same size. TensorFlow: `drop_remainder=True`.
     Drop,
-}
-
-/// How many elements a dataset has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cardinality {
-    /// So many.
-    Finite(u64),
-    /// It never ends.
-    Infinite,
-    /// More than can be counted beforehand.
-    Unknown,
 }
 
 /// Dtypes and shapes of a dataset's elements. TensorFlow: `dataset.element_spec`.
@@ -146,14 +137,15 @@ impl Dataset {
     }
 
     /// What is asked for makes no sense: reading the dataset will say so.
-    fn refused(mut self, method: &'static str, problem: &str, help: &'static str) -> Self {
-        self.problem.get_or_insert(DataError::Dataset { method, problem: problem.to_string(), help });
+    fn refused(mut self, method: &'static str, problem: impl Into<String>, help: &'static str) -> Self {
+        self.problem.get_or_insert(DataError::Dataset { method, problem: problem.into(), help });
         self
     }
 
     /// Elements in random order, drawn from a buffer of `buffer` elements, in another order at each repetition.
     ///
-    /// With a buffer as large as the dataset all orders are equally likely. The order follows from the iterator's seed.
+    /// With a buffer as large as the dataset all orders are equally likely; a larger one takes no more memory. The order
+    /// follows from the iterator's seed.
     pub fn shuffle(self, buffer: usize) -> Self {
         self.shuffled(buffer, None, true)
     }
@@ -171,6 +163,10 @@ impl Dataset {
     fn shuffled(self, buffer: usize, seed: Option<u64>, reshuffle: bool) -> Self {
         if buffer == 0 {
             return self.refused("shuffle", "the buffer holds 0 elements", "use a buffer of 1 or more");
+        }
+        if !self.extent().may_buffer(buffer) {
+            let problem = format!("a buffer of {buffer} elements takes more than 4 GiB");
+            return self.refused("shuffle", problem, "use a smaller buffer, or shuffle before `repeat`");
         }
         self.with(Stage::Shuffle { buffer, seed, reshuffle })
     }
@@ -192,6 +188,10 @@ impl Dataset {
 
     /// All but the first `count` elements.
     pub fn skip(self, count: u64) -> Self {
+        if !self.extent().may_pass_over(count) {
+            let problem = format!("{count} elements to pass over are more than {}", u32::MAX);
+            return self.refused("skip", problem, "skip fewer elements");
+        }
         self.with(Stage::Skip(count))
     }
 
@@ -199,6 +199,10 @@ impl Dataset {
     pub fn batch(self, size: usize, remainder: Remainder) -> Self {
         if size == 0 {
             return self.refused("batch", "the batch size is 0", "use a batch size of 1 or more");
+        }
+        if !self.extent().may_stack(size) {
+            let problem = format!("a batch of {size} elements takes more than 4 GiB");
+            return self.refused("batch", problem, "use a smaller batch size");
         }
         self.with(Stage::Batch(size, remainder))
     }
@@ -212,22 +216,6 @@ impl Dataset {
     /// The same elements: how far ahead a dataset is read is up to who reads it, such as the TPU's infeed.
     pub fn prefetch(self, _count: usize) -> Self {
         self
-    }
-
-    /// How many elements there are.
-    pub fn cardinality(&self) -> Cardinality {
-        use Cardinality::{Finite, Infinite, Unknown};
-        self.stages.iter().fold(Finite(self.source.rows() as u64), |cardinality, stage| match (stage, cardinality) {
-            (Stage::Repeat(Some(0)), _) | (Stage::Repeat(_), Finite(0)) => Finite(0),
-            (Stage::Repeat(None), _) => Infinite,
-            (Stage::Repeat(Some(times)), Finite(count)) => count.checked_mul(*times).map_or(Unknown, Finite),
-            (Stage::Take(most), Finite(count)) => Finite(count.min(*most)),
-            (Stage::Take(most), Infinite) => Finite(*most),
-            (Stage::Skip(first), Finite(count)) => Finite(count.saturating_sub(*first)),
-            (Stage::Batch(size, Remainder::Keep), Finite(count)) => Finite(count.div_ceil(*size as u64)),
-            (Stage::Batch(size, Remainder::Drop), Finite(count)) => Finite(count / *size as u64),
-            (_, other) => other,
-        })
     }
 
     /// Dtypes and shapes of the elements. Where there is a `map`, it is tried on the first element.
