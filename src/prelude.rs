@@ -5,8 +5,8 @@ pub use crate::core::{Array, DType, Error, Exception, Result, Shape};
 pub use crate::data::{Batch, Column, Dataset, Frame, Remainder};
 pub use crate::engine::Precision;
 pub use crate::estimator::{
-    ConfigProto, Estimator, EstimatorSpec, Evaluation, Fidelity, MaxSteps, ModeKeys, Params, Prediction, Predictions,
-    SaveCheckpoints, SessionRunHook, Shared, Steps, TrainReport, UntilEnd,
+    ConfigProto, Estimator, EstimatorSpec, Evaluation, Fidelity, MaxSteps, ModeKeys, Params, PredictOptions,
+    Prediction, Predictions, SaveCheckpoints, SessionRunHook, Shared, Steps, TrainReport, UntilEnd,
 };
 pub use crate::feature_column::FeatureColumn;
 pub use crate::flags::Flags;

@@ -1,4 +1,5 @@
 //! A user's interrupt ends a training well. The flag belongs to the process, and so this story has one of its own.
+#![allow(unsafe_code, reason = "a kernel knows the flag by its symbol alone")]
 
 mod common;
 
@@ -7,6 +8,10 @@ use tpulab as tf;
 use tpulab::estimator::{RunContext, RunValues};
 use tpulab::notebook::StopFlag;
 use tpulab::prelude::*;
+
+unsafe extern "C" {
+    fn tpulab_set_stop(requested: bool);
+}
 
 /// Interrupts at a step, as a user would.
 struct Interrupt(u64);
@@ -41,6 +46,12 @@ fn an_interrupt_ends_a_training_and_leaves_a_checkpoint() -> Result<()> {
         assert_eq!((report.steps(), report.global_step()), (0, 10));
         StopFlag::process().clear();
         assert_eq!(on_tpu.train(input_fn, Steps(5))?.global_step(), 15, "and it can go on");
+
+        // As a kernel does it, which finds the symbol in the library.
+        unsafe { tpulab_set_stop(true) };
+        assert_eq!(on_tpu.train(input_fn, Steps(5))?.steps(), 0);
+        unsafe { tpulab_set_stop(false) };
+        assert_eq!(on_tpu.train(input_fn, Steps(5))?.steps(), 5);
         Ok(())
     })
 }

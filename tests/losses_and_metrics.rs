@@ -120,6 +120,31 @@ fn mean_squared_error_is_over_all_elements() -> Result<()> {
 }
 
 #[test]
+fn penalties_on_weights_are_summed_and_pull_at_the_weights() -> Result<()> {
+    let graph = Graph::new();
+    assert_eq!(tf::losses::get_regularization_loss(&graph)?.name(), "Const:0");
+    let x = graph.constant(Array::zeros(DType::Float32, &[1, 2])?);
+    let kernel = Initializer::Constant(Array::from_vec(&[2, 2], vec![1.0f32, 2.0, 3.0, -4.0])?);
+    let layer = tf::layers::Dense::new(2).kernel_initializer(kernel);
+    let y = layer.clone().kernel_regularizer(tf::layers::l2_regularizer(0.5)?).apply(&x)?;
+    layer.kernel_regularizer(tf::layers::l1_regularizer(0.1)?).apply(&y)?;
+    let penalty = tf::losses::get_regularization_loss(&graph)?;
+    assert_eq!(penalty.name(), "total_regularization_loss:0");
+    let kernels = [graph.variable("dense/kernel")?, graph.variable("dense_1/kernel")?];
+    let fetches =
+        std::iter::once(penalty.clone()).chain(gradients(&penalty, &kernels)?.into_iter().flatten()).collect();
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { fetches, ..Request::default() })?;
+    executor.run(plan, &[])?;
+    let found = |fetch| executor.output(plan, fetch, 0);
+    // 0.5 · (1 + 4 + 9 + 16) / 2 + 0.1 · (1 + 2 + 3 + 4)
+    assert_close(found(0).as_slice()?, &[8.5]);
+    assert_close(found(1).as_slice()?, &[0.5, 1.0, 1.5, -2.0]);
+    assert_close(found(2).as_slice()?, &[0.1, 0.1, 0.1, -0.1]);
+    Ok(())
+}
+
+#[test]
 fn means_run_over_batches() -> Result<()> {
     let weighted = |weights: &Tensor| MetricOptions::new().weights(weights);
     assert_metric(|_, predictions, _| tf::metrics::mean(predictions), [0.4125, 0.53125])?;

@@ -5,8 +5,8 @@ use super::inputs::InputTensors;
 use super::model_dir::{ModelDir, restore};
 use super::training::{LogStyle, Loops, Training};
 use super::{
-    EstimatorSpec, EvalSteps, Evaluation, ModeKeys, Params, Predictions, RunConfig, RunError, SessionRunHook,
-    TrainReport, TrainSteps,
+    EstimatorSpec, EvalSteps, Evaluation, ModeKeys, Params, PredictOptions, Predictions, RunConfig, RunError,
+    SessionRunHook, TrainReport, TrainSteps,
 };
 use crate::checkpoint::Checkpoint;
 use crate::core::{Array, Result};
@@ -262,13 +262,26 @@ impl Estimator {
     /// # Errors
     /// `RUN003` and `RUN004` if the folder holds another model, and what `input_fn` and the model function fail with.
     pub fn predict(&self, input_fn: impl FnOnce() -> Result<Dataset>) -> Result<Predictions> {
-        self.predict_in(&self.params, input_fn)
+        self.predict_with(input_fn, &PredictOptions::new())
+    }
+
+    /// The same for some of the predictions, or batch by batch. TensorFlow: `predict_keys`, `yield_single_examples`.
+    ///
+    /// # Errors
+    /// As for [`predict`](Estimator::predict), and `RUN012` if the model predicts none of the keys.
+    pub fn predict_with(
+        &self,
+        input_fn: impl FnOnce() -> Result<Dataset>,
+        options: &PredictOptions,
+    ) -> Result<Predictions> {
+        self.predict_in(&self.params, input_fn, options)
     }
 
     pub(crate) fn predict_in(
         &self,
         params: &Params,
         input_fn: impl FnOnce() -> Result<Dataset>,
+        options: &PredictOptions,
     ) -> Result<Predictions> {
         let dataset = input_fn()?;
         let graph = Graph::new();
@@ -278,11 +291,11 @@ impl Estimator {
         let (mut executor, global_step, seed) =
             self.trained_executor(&graph, "predict", |seed| self.executor_options(seed))?;
         let predictions = spec.predictions.unwrap_or_else(|| Tensors::empty(&graph));
-        let (names, fetches) = predictions.entries().iter().cloned().unzip();
+        let (names, fetches) = options.choose(&predictions)?;
         let plan = executor.prepare(&Request { feeds: inputs.feeds, fetches, ..Request::default() })?;
         executor.set_step(global_step);
         let runner = LocalRunner::new(executor, dataset.iterator(seed)?);
-        Ok(Predictions::new(Box::new(runner), plan, names, Box::new(|| None)))
+        Ok(Predictions::new(Box::new(runner), plan, names, options.single_examples, Box::new(|| None)))
     }
 
     /// The names of all variables in the newest checkpoint. TensorFlow: `get_variable_names`.

@@ -5,7 +5,7 @@ use crate::core::{Array, Result};
 use crate::engine::{Flow, LoopEnd, PlanId, Runner};
 use std::fmt;
 
-/// The predictions for a dataset, one for each example, computed as they are asked for.
+/// The predictions for a dataset, computed as they are asked for: one for each example, or one for each batch.
 ///
 /// Nothing runs before the first is taken. TensorFlow: the generator that `predict` returns.
 #[must_use = "predictions are computed when they are taken, for instance with `for`"]
@@ -13,6 +13,7 @@ pub struct Predictions {
     runner: Box<dyn Runner>,
     plan: PlanId,
     names: Vec<String>,
+    single_examples: bool,
     /// How many rows of a batch are real: padding comes behind them.
     real_rows: Box<dyn FnMut() -> Option<usize> + Send>,
     batch: Vec<Array>,
@@ -28,12 +29,14 @@ impl Predictions {
         runner: Box<dyn Runner>,
         plan: PlanId,
         names: Vec<String>,
+        single_examples: bool,
         real_rows: Box<dyn FnMut() -> Option<usize> + Send>,
     ) -> Self {
-        Predictions { runner, plan, names, real_rows, batch: Vec::new(), rows: 0, at: 0, ended: false }
+        Predictions { runner, plan, names, single_examples, real_rows, batch: Vec::new(), rows: 0, at: 0, ended: false }
     }
 
-    fn next_batch(&mut self) -> Result<bool> {
+    /// Runs the next batch; false where there is none.
+    fn run_batch(&mut self) -> Result<bool> {
         let (plan, count) = (self.plan, self.names.len());
         let batch = &mut self.batch;
         let end = self.runner.run_loop(plan, 1, &mut |executor| {
@@ -41,9 +44,37 @@ impl Predictions {
             batch.extend((0..count).map(|fetch| executor.concatenated(plan, fetch)));
             Ok(Flow::Continue)
         })?;
-        if end == LoopEnd::EndOfInput {
-            return Ok(false);
+        Ok(end != LoopEnd::EndOfInput)
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Prediction>> {
+        if !self.run_batch()? {
+            return Ok(None);
         }
+        let real_rows = (self.real_rows)();
+        let entries = self.names.iter().zip(&self.batch).map(|(name, array)| {
+            let real = real_rows.map_or_else(|| Ok(array.clone()), |rows| array.rows(0, rows))?;
+            Ok((name.clone(), real))
+        });
+        Ok(Some(Prediction { entries: entries.collect::<Result<_>>()? }))
+    }
+
+    fn next_example(&mut self) -> Result<Option<Prediction>> {
+        while self.at == self.rows {
+            if !self.run_batch()? {
+                return Ok(None);
+            }
+            self.rows = self.examples()?;
+            self.at = 0;
+        }
+        let row = self.at;
+        self.at += 1;
+        let entries = self.names.iter().zip(&self.batch).map(|(name, array)| Ok((name.clone(), array.row(row)?)));
+        Ok(Some(Prediction { entries: entries.collect::<Result<_>>()? }))
+    }
+
+    /// How many examples the batch has: all of its predictions must have a row for each.
+    fn examples(&mut self) -> Result<usize> {
         let rows = self.batch.first().and_then(|array| array.shape().first()).copied().unwrap_or(0);
         for (name, array) in self.names.iter().zip(&self.batch) {
             if array.shape().first() != Some(&rows) {
@@ -51,9 +82,7 @@ impl Predictions {
                 return Err(RunError::PredictionRows { name: name.clone(), found, rows }.into());
             }
         }
-        self.rows = (self.real_rows)().unwrap_or(rows).min(rows);
-        self.at = 0;
-        Ok(true)
+        Ok((self.real_rows)().unwrap_or(rows).min(rows))
     }
 }
 
@@ -61,23 +90,12 @@ impl Iterator for Predictions {
     type Item = Result<Prediction>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while !self.ended && self.at == self.rows {
-            match self.next_batch() {
-                Ok(true) => {}
-                Ok(false) => self.ended = true,
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(error));
-                }
-            }
-        }
         if self.ended {
             return None;
         }
-        let row = self.at;
-        self.at += 1;
-        let entries = self.names.iter().zip(&self.batch).map(|(name, array)| Ok((name.clone(), array.row(row)?)));
-        Some(entries.collect::<Result<_>>().map(|entries| Prediction { entries }))
+        let next = if self.single_examples { self.next_example() } else { self.next_batch() };
+        self.ended = !matches!(next, Ok(Some(_)));
+        next.transpose()
     }
 }
 

@@ -80,6 +80,13 @@ pub enum RunError {
         /// The batch's rows.
         rows: usize,
     },
+    /// Predictions were asked for, and the model gives none of them.
+    PredictKeys {
+        /// What was asked for.
+        keys: Vec<String>,
+        /// What the model predicts.
+        known: Vec<String>,
+    },
 }
 
 /// Where a NaN or infinity first appeared.
@@ -166,6 +173,11 @@ impl Explain for RunError {
                 format!("prediction `{name}` has shape {found:?}; expected {rows} rows, one for each example"),
             )
             .help("keep the batch as the first dimension of every prediction"),
+            RunError::PredictKeys { keys, known } => {
+                let listed = |names: &[String]| format!("`{}`", names.join("`, `"));
+                Explanation::new("RUN012", ValueError, format!("none of the keys {} is predicted", listed(keys)))
+                    .help(format!("use one of {}", listed(known)))
+            }
         }
     }
 }

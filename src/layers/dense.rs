@@ -1,5 +1,6 @@
 //! The fully connected layer.
 
+use super::Regularizer;
 use crate::core::{Result, Shape};
 use crate::graph::{GraphError, Initializer, Tensor, VariableOptions, ops};
 use crate::nn::Activation;
@@ -51,6 +52,7 @@ pub struct Dense {
     use_bias: bool,
     kernel_initializer: Initializer,
     bias_initializer: Initializer,
+    kernel_regularizer: Option<Regularizer>,
     trainable: bool,
 }
 
@@ -64,6 +66,7 @@ impl Dense {
             use_bias: true,
             kernel_initializer: Initializer::GlorotUniform,
             bias_initializer: Initializer::Zeros,
+            kernel_regularizer: None,
             trainable: true,
         }
     }
@@ -98,6 +101,13 @@ impl Dense {
         self
     }
 
+    /// The penalty on the kernel, which goes into the collection `regularization_losses`: see
+    /// [`get_regularization_loss`](crate::losses::get_regularization_loss). Default: none.
+    pub fn kernel_regularizer(mut self, regularizer: Regularizer) -> Self {
+        self.kernel_regularizer = Some(regularizer);
+        self
+    }
+
     /// Whether optimizers change its variables. Default: true.
     pub fn trainable(mut self, trainable: bool) -> Self {
         self.trainable = trainable;
@@ -128,6 +138,9 @@ impl Dense {
             false => None,
         };
         graph.name_scope(&scope, || {
+            if let Some(regularizer) = &self.kernel_regularizer {
+                regularizer.apply("kernel", &kernel.value())?;
+            }
             let mut y = ops::matmul(x, &kernel.value())?;
             if let Some(bias) = bias {
                 y = ops::bias_add(&y, &bias.value())?;

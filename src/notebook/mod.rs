@@ -11,5 +11,5 @@ pub mod logging;
 pub(crate) use content::printable;
 pub use content::{display, escape_html};
 pub use show::Show;
-pub use stop::StopFlag;
+pub use stop::{StopFlag, tpulab_set_stop};
 pub use table::Table;

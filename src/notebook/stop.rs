@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Asks running loops to stop at their next step. TensorFlow: `SessionRunContext.request_stop`.
 ///
-/// The process has one, [`StopFlag::process`], which a kernel raises on interrupt; raising it is safe in a signal
-/// handler. A loop looks at it between steps, saves what it has, and returns.
+/// The process has one, [`StopFlag::process`], which a kernel raises on interrupt, by [`tpulab_set_stop`] where it
+/// cannot name Rust's types; raising it is safe in a signal handler. A loop looks at it between steps, saves what it has,
+/// and returns.
 #[derive(Debug, Default)]
 pub struct StopFlag {
     requested: AtomicBool,
@@ -38,6 +39,14 @@ impl StopFlag {
     pub fn clear(&self) {
         self.requested.store(false, Ordering::SeqCst);
     }
+}
+
+/// Raises the flag of this process, or takes it down, for a kernel that only finds this library loaded: it looks the
+/// symbol up (`dlsym`), calls it with `true` on SIGINT, and with `false` before the next cell. Safe in a signal handler.
+#[allow(unsafe_code, reason = "no other symbol has this name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn tpulab_set_stop(requested: bool) {
+    PROCESS.requested.store(requested, Ordering::SeqCst);
 }
 
 #[cfg(test)]

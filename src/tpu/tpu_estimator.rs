@@ -9,8 +9,8 @@ use super::{BatchPlan, ProgramError, RunConfig};
 use crate::core::{Array, Result};
 use crate::data::{Cardinality, Dataset};
 use crate::estimator::{
-    Estimator, EvalSteps, Evaluation, Fidelity, LogStyle, ModeKeys, Params, Predictions, SessionRunHook, TrainReport,
-    TrainSteps, log_result,
+    Estimator, EvalSteps, Evaluation, Fidelity, LogStyle, ModeKeys, Params, PredictOptions, Predictions,
+    SessionRunHook, TrainReport, TrainSteps, log_result,
 };
 use crate::graph::{Tensor, Tensors};
 use crate::storage::Location;
@@ -164,11 +164,23 @@ impl TpuEstimator {
     /// `TPU006` to `TPU012` for the batch size, `TPU025` for dtypes, `TPU023` for the spec of an `Estimator`, `TPU028`
     /// for a prediction that is no batch; while predictions are taken `TPU021` for a batch that is too large.
     pub fn predict(&self, input_fn: impl Fn(&Params) -> Result<Dataset>) -> Result<Predictions> {
+        self.predict_with(input_fn, &PredictOptions::new())
+    }
+
+    /// The same for some of the predictions, or batch by batch. TensorFlow: `predict_keys`, `yield_single_examples`.
+    ///
+    /// # Errors
+    /// As for [`predict`](TpuEstimator::predict), and `RUN012` if the model predicts none of the keys.
+    pub fn predict_with(
+        &self,
+        input_fn: impl Fn(&Params) -> Result<Dataset>,
+        options: &PredictOptions,
+    ) -> Result<Predictions> {
         if !self.use_tpu {
             let params = self.cpu_params(ModeKeys::Predict, self.predict_batch_size)?;
-            return self.cpu.predict_in(&params, || input_fn(&params));
+            return self.cpu.predict_in(&params, || input_fn(&params), options);
         }
-        self.predict_on_tpu(&input_fn)
+        self.predict_on_tpu(&input_fn, options)
     }
 
     /// The names of all variables in the newest checkpoint.

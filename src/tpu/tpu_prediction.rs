@@ -7,13 +7,17 @@ use super::tpu_estimator::TpuEstimator;
 use crate::core::Result;
 use crate::data::Dataset;
 use crate::engine::{LocalRunner, Request};
-use crate::estimator::{ModeKeys, Params, Predictions};
+use crate::estimator::{ModeKeys, Params, PredictOptions, Predictions};
 use crate::graph::Tensors;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 impl TpuEstimator {
-    pub(super) fn predict_on_tpu(&self, input_fn: &impl Fn(&Params) -> Result<Dataset>) -> Result<Predictions> {
+    pub(super) fn predict_on_tpu(
+        &self,
+        input_fn: &impl Fn(&Params) -> Result<Dataset>,
+        options: &PredictOptions,
+    ) -> Result<Predictions> {
         let call = self.call(ModeKeys::Predict, self.predict_batch_size, input_fn)?;
         let spec = call.spec.into_tpu_spec(ModeKeys::Predict)?;
         // Checks mode and graphs as an `Estimator` does.
@@ -24,7 +28,7 @@ impl TpuEstimator {
         }
         let replicas = call.plan.num_replicas;
         let (mut executor, global_step, seed) = self.trained_executor(&call.graph, "predict", replicas, call.split)?;
-        let (names, fetches) = predictions.entries().iter().cloned().unzip();
+        let (names, fetches) = options.choose(&predictions)?;
         let plan = executor.prepare(&Request { feeds: call.inputs.feeds, fetches, ..Request::default() })?;
         executor.set_step(global_step);
         let Some(dataset) = call.datasets.first() else {
@@ -34,6 +38,7 @@ impl TpuEstimator {
         let size = call.plan.global_batch_size;
         let input = PaddedInput::new(dataset.iterator(seed)?, size, Arc::clone(&real_rows));
         let runner = LocalRunner::new(executor, input);
-        Ok(Predictions::new(Box::new(runner), plan, names, Box::new(move || Some(real_rows.load(Ordering::Relaxed)))))
+        let real_rows = Box::new(move || Some(real_rows.load(Ordering::Relaxed)));
+        Ok(Predictions::new(Box::new(runner), plan, names, options.single_examples, real_rows))
     }
 }

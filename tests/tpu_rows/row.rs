@@ -106,7 +106,7 @@ struct Answer {
 
 impl Answers {
     /// Neither run has begun.
-    pub fn is_refused(self, exception: &str, text: &str) {
+    pub fn is_refused(&self, exception: &str, text: &str) {
         for answer in &self.0 {
             answer.failed_with(exception, text);
             assert!(answer.checkpoints.is_empty(), "{:?} left {:?}", answer.fidelity, answer.checkpoints);
@@ -114,18 +114,18 @@ impl Answers {
     }
 
     /// The faithful run has not begun; the friendly one went well.
-    pub fn is_refused_faithfully_alone(self, exception: &str, text: &str) {
-        let [friendly, faithful] = self.0;
-        assert_eq!(friendly.error.map(|error| error.to_string()), None);
+    pub fn is_refused_faithfully_alone(&self, exception: &str, text: &str) {
+        let [friendly, faithful] = &self.0;
+        assert_eq!(friendly.error.as_ref().map(Error::to_string), None);
         faithful.failed_with(exception, text);
     }
 
     /// Both runs failed on their way.
-    pub fn fails(self, exception: &str, text: &str) {
+    pub fn fails(&self, exception: &str, text: &str) {
         self.0.iter().for_each(|answer| answer.failed_with(exception, text));
     }
 
-    pub fn is_accepted(self) {
+    pub fn is_accepted(&self) {
         for answer in &self.0 {
             assert_eq!(answer.error.as_ref().map(Error::to_string), None, "{:?}", answer.fidelity);
         }

@@ -1,7 +1,7 @@
 //! Predictions over the cores.
 
 use crate::common::{bucket_folder, endless, in_time};
-use crate::estimators::{close, config, in_order, predicted, tpu};
+use crate::estimators::{close, config, in_order, in_order_once, predicted, tpu};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tpulab::prelude::*;
@@ -30,6 +30,24 @@ fn no_rows_give_no_predictions() -> Result<()> {
     let classifier = tpu(config()).build()?;
     let none = classifier.predict(|params| Ok(in_order(512, params.batch_size())?.take(0)))?;
     assert_eq!(none.count(), 0);
+    Ok(())
+}
+
+#[test]
+fn batches_come_whole_without_their_padding() -> Result<()> {
+    let options = PredictOptions::new().predict_keys(["logits"]).yield_single_examples(false);
+    for (use_tpu, place) in [(true, "on the TPU"), (false, "on the CPU")] {
+        let classifier = tpu(config()).use_tpu(use_tpu).build()?;
+        let input_fn = |params: &Params| in_order_once(131, params.batch_size());
+        let batches: Vec<Prediction> = classifier.predict_with(input_fn, &options)?.collect::<Result<_>>()?;
+        let shape = |batch: &Prediction| Ok(batch.get("logits")?.shape().to_vec());
+        let shapes: Vec<Vec<usize>> = batches.iter().map(shape).collect::<Result<_>>()?;
+        assert_eq!(shapes, [[128, 2], [3, 2]], "{place}");
+        assert_eq!(batches[0].get("class").unwrap_err().code(), "RUN007", "{place}: only what was asked for");
+        let none = PredictOptions::new().predict_keys(["logit"]);
+        let error = classifier.predict_with(input_fn, &none).unwrap_err();
+        assert_eq!((error.code(), error.exception()), ("RUN012", Exception::ValueError), "{place}");
+    }
     Ok(())
 }
 
