@@ -60,6 +60,24 @@ fn a_chain_of_control_dependencies_runs_in_its_order() -> Result<()> {
 }
 
 #[test]
+fn reads_that_wait_for_each_others_changes_run() -> Result<()> {
+    let graph = Graph::new();
+    let (a, b) = (scalar(&graph, "a", 1.0)?, scalar(&graph, "b", 10.0)?);
+    let (old_a, old_b) = (a.value(), b.value());
+    let one = graph.constant(1.0f32);
+    let (change_a, change_b) = ([a.assign_add(&one)?], [b.assign_add(&one)?]);
+    // Old values used behind the other variable's change.
+    let left = graph.control_dependencies(&change_b, || ops::square(&old_a))?;
+    let right = graph.control_dependencies(&change_a, || ops::square(&old_b))?;
+    assert_eq!(Run::new(&graph, vec![left, right], vec![])?.step()?, [1.0, 100.0]);
+    // Reads behind the other's change: not both can come before their own.
+    let later_a = graph.control_dependencies(&change_b, || a.value());
+    let later_b = graph.control_dependencies(&change_a, || b.value());
+    assert_eq!(Run::new(&graph, vec![later_a, later_b], vec![])?.step()?, [1.0, 11.0]);
+    Ok(())
+}
+
+#[test]
 fn adding_to_a_variable_and_taking_away_count_in_every_dtype() -> Result<()> {
     let graph = Graph::new();
     let whole = variable(&graph, "whole", Array::from(vec![i32::MAX, 1]))?;

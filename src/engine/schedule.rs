@@ -101,12 +101,6 @@ fn takes_as_gradient(compiler: &Compiler<'_>, draft: &Draft, id: NodeId) -> bool
     gradient_input(op).is_some_and(|gradient| compiler.root(draft.inputs[gradient]).0 == id)
 }
 
-/// Whether a step assigns what it reads: two such steps may exchange their variables.
-fn is_assignment(draft: &Draft) -> bool {
-    use StateOp::{AssignAddVariableOp, AssignSubVariableOp, AssignVariableOp};
-    matches!(draft.kernel, Kernel::Op(Op::State(AssignVariableOp | AssignAddVariableOp | AssignSubVariableOp)))
-}
-
 /// Which step must run before which.
 struct Dependencies {
     /// For each step: the steps before it.
@@ -167,7 +161,6 @@ impl Dependencies {
                 }
             }
         }
-        let after = self.descendants(drafts.len(), &changes);
         let mut readers: HashMap<NodeId, Vec<usize>> = HashMap::new();
         for (index, draft) in drafts.iter().enumerate() {
             for &edge in &draft.inputs {
@@ -184,12 +177,11 @@ impl Dependencies {
             // An optimizer's kernel writes the variables' memory, so its gradient must lie elsewhere.
             let mut copy = own_readers.iter().any(|&reader| takes_as_gradient(compiler, &drafts[reader], id));
             for &change in changing {
-                let reads_after = self.ready[id].iter().any(|&step| step == change || after[&change][step]);
-                if reads_after {
+                if self.ready[id].iter().any(|&step| self.reaches(change, step)) {
                     continue;
                 }
-                let sees_change = |reader: usize| after[&change][reader] || is_assignment(&drafts[reader]);
-                copy |= is_fetched || own_readers.iter().any(|&reader| reader != change && sees_change(reader));
+                let sees_change = |&reader: &usize| reader != change && self.reaches(change, reader);
+                copy |= is_fetched || own_readers.iter().any(sees_change);
             }
             if copy {
                 let kernel = Kernel::Copy;
@@ -200,47 +192,37 @@ impl Dependencies {
                 for &reader in &own_readers {
                     self.before[reader].push(index);
                 }
-                self.wait(changing, &[index], &after, &self.ready[id].clone());
+                self.wait(changing, &[index], id);
                 copied.push(id);
             } else {
-                self.wait(changing, &own_readers, &after, &self.ready[id].clone());
+                self.wait(changing, &own_readers, id);
             }
         }
         copied
     }
 
-    /// Lets each change wait for the readers, unless the read itself waits for the change.
-    fn wait(&mut self, changes: &[usize], readers: &[usize], after: &HashMap<usize, Vec<bool>>, read_ready: &[usize]) {
+    /// Lets each change wait for the readers of `read`, unless the read itself comes after the change.
+    fn wait(&mut self, changes: &[usize], readers: &[usize], read: NodeId) {
         for &change in changes {
-            let reads_after = read_ready.iter().any(|&step| step == change || after[&change][step]);
-            if !reads_after {
+            if !self.ready[read].iter().any(|&step| self.reaches(change, step)) {
                 self.before[change].extend(readers.iter().copied().filter(|&reader| reader != change));
             }
         }
     }
 
-    /// For each changing step: which steps come after it.
-    fn descendants(&self, count: usize, changes: &HashMap<usize, Vec<usize>>) -> HashMap<usize, Vec<bool>> {
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (index, before) in self.before.iter().enumerate() {
-            before.iter().for_each(|&earlier| next[earlier].push(index));
+    /// Whether a step is another or runs before it, by all that is known so far.
+    fn reaches(&self, earlier: usize, later: usize) -> bool {
+        let mut seen = vec![false; self.before.len()];
+        let mut open = vec![later];
+        while let Some(step) = open.pop() {
+            if step == earlier {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[step], true) {
+                open.extend(&self.before[step]);
+            }
         }
-        let mut result = HashMap::new();
-        for &change in changes.values().flatten() {
-            result.entry(change).or_insert_with(|| {
-                let mut reached = vec![false; count];
-                let mut open = vec![change];
-                while let Some(step) = open.pop() {
-                    for &later in &next[step] {
-                        if !std::mem::replace(&mut reached[later], true) {
-                            open.push(later);
-                        }
-                    }
-                }
-                reached
-            });
-        }
-        result
+        false
     }
 
     /// The steps so that each comes after those before it; among those that could run, the one first built.
