@@ -1,6 +1,6 @@
 //! `Estimator`: trains, evaluates and predicts with a model function.
 
-use super::evaluation::{evaluate, log_result};
+use super::evaluation::{evaluate, save_result};
 use super::inputs::InputTensors;
 use super::model_dir::{ModelDir, restore};
 use super::training::{LogStyle, Loops, Training};
@@ -252,7 +252,7 @@ impl Estimator {
             self.trained_executor(&graph, "evaluate", |seed| self.executor_options(seed))?;
         let mut runner = LocalRunner::new(executor, dataset.iterator(seed)?);
         let evaluation = evaluate(&mut runner, &spec, inputs.feeds, steps.limit(), global_step)?;
-        log_result(&evaluation);
+        save_result(&evaluation, &self.model_dir)?;
         Ok(evaluation)
     }
 

@@ -1,10 +1,12 @@
 //! Evaluates a model on a dataset, batch by batch.
 
+use super::model_dir::ModelDir;
 use super::{EstimatorSpec, Evaluation, RunError};
 use crate::core::Result;
 use crate::engine::{Flow, Request, Runner};
 use crate::graph::Tensor;
 use crate::notebook::logging;
+use crate::summary::EventWriter;
 
 /// Runs up to `limit` batches through the updates of the metrics, then reads their values.
 ///
@@ -50,7 +52,17 @@ pub(crate) fn log_progress(step: u64, limit: u64) {
     }
 }
 
-/// TensorFlow's closing line.
-pub(crate) fn log_result(evaluation: &Evaluation) {
-    logging::info(format!("Saving dict for global step {}: {evaluation}", evaluation.global_step()));
+/// Logs the results, and writes them to an event file in the model's folder `eval`.
+pub(crate) fn save_result(evaluation: &Evaluation, model_dir: &ModelDir) -> Result<()> {
+    let step = evaluation.global_step();
+    logging::info(format!("Saving dict for global step {step}: {evaluation}"));
+    let mut events = EventWriter::create(&model_dir.location().join("eval")?)?;
+    let values: Vec<(&str, f32)> =
+        evaluation.entries().iter().map(|(name, value)| (name.as_str(), *value as f32)).collect();
+    events.scalars(&values, step)?;
+    if let Some((prefix, _)) = model_dir.latest()? {
+        logging::info(format!("Saving 'checkpoint_path' summary for global step {step}: {prefix}"));
+        events.text("checkpoint_path", &prefix.to_string(), step)?;
+    }
+    Ok(())
 }

@@ -22,6 +22,7 @@ mod saver_hook;
 mod session_config;
 mod spec;
 mod steps;
+mod summaries;
 mod training;
 
 pub use error::EstimatorError;
@@ -43,7 +44,7 @@ pub use spec::EstimatorSpec;
 pub use steps::{EvalSteps, MaxSteps, Steps, TrainSteps, UntilEnd};
 pub(crate) use {
     estimator::{open_input, skip_training, training_parts, with_model_dir},
-    evaluation::{log_progress, log_result},
+    evaluation::{log_progress, save_result},
     inputs::InputTensors,
     model_dir::{ModelDir, restore},
     spec::scalar_loss,

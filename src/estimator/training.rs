@@ -4,6 +4,7 @@ use super::hook::{RunContext, RunValues, SessionRunHook, SessionState};
 use super::model_dir::ModelDir;
 use super::nan_trace::{Replay, Snapshot};
 use super::saver_hook::CheckpointSaverHook;
+use super::summaries::Summaries;
 use super::{Fidelity, RunConfig, RunError, TrainReport};
 use crate::core::{Array, Clock, Error, Result};
 use crate::data::Position;
@@ -65,8 +66,9 @@ impl Training<'_> {
         for hook in &mut *self.hooks {
             hook.begin(self.graph)?;
         }
+        let mut summaries = Summaries::new(&self)?;
         self.with_session(self.first_step, |hook, session| hook.after_create_session(session), &mut saver)?;
-        self.keep_input(&mut saver)?;
+        self.note_checkpoint(self.first_step, &mut saver, &mut summaries)?;
 
         let replicas = self.runner.executor().replicas();
         let mut report = TrainReport {
@@ -80,7 +82,7 @@ impl Training<'_> {
         let mut step = self.first_step;
         let mut ended = false;
         while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
-            let wanted = self.steps_of_next_loop(step, &saver, &speed);
+            let wanted = self.steps_of_next_loop(step, &saver, &summaries, &speed);
             let now = clock.now();
             if snapshot.as_ref().is_none_or(|(taken, _)| now.saturating_sub(*taken) >= SNAPSHOT_AGE) {
                 let position = self.runner.input_position();
@@ -88,7 +90,8 @@ impl Training<'_> {
                 snapshot = Some((now, Snapshot { step, variables, position }));
             }
             let snapshot = snapshot.as_ref().map(|(_, snapshot)| snapshot);
-            let (context, last_loss, end) = self.run_loop(step, wanted, &mut saver, &mut report, snapshot)?;
+            let (context, last_loss, end) =
+                self.run_loop(step, wanted, &mut saver, &mut summaries, &mut report, snapshot)?;
             let done = context.global_step;
             if done == step && end == LoopEnd::EndOfInput {
                 break;
@@ -98,15 +101,17 @@ impl Training<'_> {
             }
             step = done;
             report.global_step = step;
-            speed.log(step, last_loss);
-            self.keep_input(&mut saver)?;
+            if let Some(steps_per_second) = speed.log(step, last_loss) {
+                summaries.speed(step, steps_per_second, self.log.examples)?;
+            }
+            self.note_checkpoint(step, &mut saver, &mut summaries)?;
             ended = context.should_stop() || end == LoopEnd::EndOfInput;
         }
         if report.steps() == 0 && self.first_step < self.last_step && !StopFlag::process().stop_requested() {
             return Err(RunError::NoInput { mode: "train" }.into());
         }
         self.with_session(step, |hook, session| hook.end(session), &mut saver)?;
-        self.keep_input(&mut saver)?;
+        self.note_checkpoint(step, &mut saver, &mut summaries)?;
         if let Some(loss) = report.loss() {
             logging::info(format!("Loss for final step: {}.", shown_loss(self.config, &report, loss)));
         }
@@ -119,6 +124,7 @@ impl Training<'_> {
         step: u64,
         wanted: u64,
         saver: &mut CheckpointSaverHook,
+        summaries: &mut Summaries,
         report: &mut TrainReport,
         snapshot: Option<&Snapshot>,
     ) -> Result<(RunContext, f64, LoopEnd)> {
@@ -130,6 +136,8 @@ impl Training<'_> {
             asked.push(fetches.len()..fetches.len() + tensors.len());
             fetches.extend(tensors);
         }
+        let summarised = fetches.len();
+        fetches.extend(summaries.before_run(step, wanted));
         let count = fetches.len();
         let request =
             Request { feeds: self.feeds.clone(), fetches, targets: vec![self.train_op.clone()], unfused: false };
@@ -176,6 +184,7 @@ impl Training<'_> {
             }
             called?;
             saver.after_run(&mut context, &run_values(1..1))?;
+            summaries.after_run(step + done, done, &run_values(summarised..count))?;
         }
         Ok((context, loss, end))
     }
@@ -205,14 +214,17 @@ impl Training<'_> {
         RunError::NanLoss { step, origin }.into()
     }
 
-    fn steps_of_next_loop(&self, step: u64, saver: &CheckpointSaverHook, speed: &Speed) -> u64 {
+    fn steps_of_next_loop(&self, step: u64, saver: &CheckpointSaverHook, summaries: &Summaries, speed: &Speed) -> u64 {
         let left = self.last_step - step;
         match self.loops {
             Loops::Of(steps) => steps.min(left),
             Loops::Lasting(time) => ((speed.steps_per_second * time.as_secs_f64()) as u64).max(1).min(left),
             Loops::Single if !self.hooks.is_empty() => 1,
             // Nobody looks between these steps, so they may run in one go.
-            Loops::Single => left.min(saver.patience(step)).min(speed.patience(step)).min(100),
+            Loops::Single => {
+                let patience = saver.patience(step).min(summaries.steps_in_one_go(step)).min(speed.patience(step));
+                left.min(patience).min(100)
+            }
         }
     }
 
@@ -229,12 +241,11 @@ impl Training<'_> {
         call(saver, &session)
     }
 
-    /// Keeps the input's position beside a checkpoint that was just saved.
-    fn keep_input(&mut self, saver: &mut CheckpointSaverHook) -> Result<()> {
-        match saver.take_saved() {
-            Some(prefix) => self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position()),
-            None => Ok(()),
-        }
+    /// Keeps the input's position beside a checkpoint that was just saved, and notes it among the events.
+    fn note_checkpoint(&mut self, step: u64, saver: &mut CheckpointSaverHook, summaries: &mut Summaries) -> Result<()> {
+        let Some(prefix) = saver.take_saved() else { return Ok(()) };
+        self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position())?;
+        summaries.checkpoint(&prefix, step)
     }
 }
 
@@ -274,17 +285,19 @@ impl Speed {
         }
     }
 
-    fn log(&mut self, step: u64, loss: f64) {
+    /// Logs what is due after a loop that ended at `step`; the steps per second, if they are.
+    fn log(&mut self, step: u64, loss: f64) -> Option<f64> {
         let now = self.clock.now();
         let (last, then) = std::mem::replace(&mut self.loop_end, (step, now));
         self.steps_per_second = (step - last) as f64 / now.saturating_sub(then).as_secs_f64().max(1e-9);
-        let Some(every) = self.style.every else { return };
+        let every = self.style.every?;
         let loss = loss as f32;
-        match self.last {
+        let rate = match self.last {
             None => {
                 if self.style.loss {
                     logging::info(format!("loss = {loss}, step = {step}"));
                 }
+                None
             }
             Some((last, then)) if step >= last.saturating_add(every) => {
                 let seconds = now.saturating_sub(then).as_secs_f64().max(1e-9);
@@ -296,9 +309,11 @@ impl Speed {
                 if self.style.loss {
                     logging::info(format!("loss = {loss}, step = {step} ({seconds:.3} sec)"));
                 }
+                Some(rate)
             }
-            Some(_) => return,
-        }
+            Some(_) => return None,
+        };
         self.last = Some((step, now));
+        rate
     }
 }

@@ -52,6 +52,11 @@ pub enum ProgramError {
         /// The rows of a shard.
         rows: usize,
     },
+    /// Summaries in a model function for the TPU.
+    Summaries {
+        /// Their names.
+        names: Vec<String>,
+    },
     /// A question that only an `input_fn` may ask.
     NotInInputFn {
         /// What was asked.
@@ -130,6 +135,16 @@ impl Explain for ProgramError {
             )
             .help("give the metric function tensors of the batch, and let it reduce them")
             .section("Add an evaluation metric function"),
+            ProgramError::Summaries { names } => {
+                let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                let message = format!("the model function has summaries that no TPU can write: {names}");
+                Explanation::new("TPU030", ValueError, message)
+                    .help(
+                        "remove `tf::summary::scalar` where `params.use_tpu()` is true; loss and speed are written \
+                         all the same, and what `metric_fn` counts when you evaluate",
+                    )
+                    .section(MODEL_FUNCTION)
+            }
             ProgramError::NotInInputFn { question } => {
                 Explanation::new("TPU016", RuntimeError, format!("`{question}` has no answer inside model_fn"))
                     .help("ask it in `input_fn`, which each host calls for itself")

@@ -7,9 +7,10 @@ use super::{BatchError, BatchPlan, ProgramError, TpuContext};
 use crate::core::{Result, Shape};
 use crate::data::Dataset;
 use crate::engine::{Executor, ExecutorOptions, Split};
-use crate::estimator::{self, InputTensors, ModeKeys, Params};
+use crate::estimator::{self, Fidelity, InputTensors, ModeKeys, Params};
 use crate::graph::Graph;
 use crate::notebook::logging;
+use crate::summary;
 
 /// What a call on the TPU needs: the plan of the batch, the inputs, and the graph with its model.
 pub(super) struct TpuCall {
@@ -55,7 +56,21 @@ impl TpuEstimator {
         let params = params.with_batch_size(plan.model_fn_batch_size).with_context(context);
         let spec = (self.model_fn)(&inputs.features, labels, mode, &params)?;
         logging::info("Done calling model_fn.");
+        self.refuse_summaries(&graph)?;
         Ok(TpuCall { plan, graph, inputs, spec, datasets, pulls, split })
+    }
+
+    /// A program on the cores writes no files. The original drops its summaries with a warning.
+    fn refuse_summaries(&self, graph: &Graph) -> Result<()> {
+        let names: Vec<String> = summary::scalars(graph).into_iter().map(|(name, _)| name).collect();
+        match self.config.base.fidelity {
+            _ if names.is_empty() => Ok(()),
+            Fidelity::Friendly => Err(ProgramError::Summaries { names }.into()),
+            Fidelity::Faithful => {
+                logging::warn(format!("Unsupported operations found: ScalarSummary ({})", names.join(", ")));
+                Ok(())
+            }
+        }
     }
 
     pub(super) fn executor_options(&self, seed: u64, replicas: usize, split: Split) -> ExecutorOptions {

@@ -10,7 +10,7 @@ use crate::core::{Array, Result};
 use crate::data::{Cardinality, Dataset};
 use crate::estimator::{
     Estimator, EvalSteps, Evaluation, Fidelity, LogStyle, ModeKeys, Params, PredictOptions, Predictions,
-    SessionRunHook, TrainReport, TrainSteps, log_result,
+    SessionRunHook, TrainReport, TrainSteps, save_result,
 };
 use crate::graph::{Tensor, Tensors};
 use crate::storage::Location;
@@ -153,7 +153,7 @@ impl TpuEstimator {
         let faithful = self.config.base.fidelity == Fidelity::Faithful;
         let evaluation =
             evaluate_on_tpu(&mut runner, &call.graph, &spec, call.inputs.feeds, steps, global_step, faithful)?;
-        log_result(&evaluation);
+        save_result(&evaluation, &self.cpu.model_dir)?;
         Ok(evaluation)
     }
 
