@@ -3,7 +3,7 @@
 //! The two files are part of the library, so that no network is needed.
 
 use crate::core::{DType, Result};
-use crate::data::{Column, CsvReader, Frame};
+use crate::data::{Column, CsvReader, Dataset, Frame, Remainder};
 use std::path::Path;
 
 /// Where TensorFlow keeps the training file.
@@ -71,6 +71,41 @@ pub fn load_data_from(train_path: impl AsRef<Path>, test_path: impl AsRef<Path>,
     let reader = typed();
     let (train, test) = (reader.read_path(train_path)?, reader.read_path(test_path)?);
     Ok((part(train.into_frame(), y_name)?, part(test.into_frame(), y_name)?))
+}
+
+/// An endless, shuffled stream of full batches to train with. TensorFlow: `iris_data_tpu.train_input_fn`.
+///
+/// # Errors
+/// `DATA004` for columns of different lengths, when the dataset is used for a batch size of 0.
+///
+/// # Examples
+/// ```
+/// let ((train_x, train_y), _) = tpulab::iris::load_data("Species")?;
+/// let dataset = tpulab::iris::train_input_fn(&train_x, &train_y, 128)?;
+/// let batch = dataset.iterator(0)?.next().expect("it never ends")?;
+/// assert_eq!(batch.rows(), 128);
+/// # Ok::<(), tpulab::core::Error>(())
+/// ```
+pub fn train_input_fn(features: &Frame, labels: &Column, batch_size: usize) -> Result<Dataset> {
+    let dataset = Dataset::from_tensor_slices((features, labels))?;
+    Ok(dataset.shuffle(1000).repeat().batch(batch_size, Remainder::Drop))
+}
+
+/// An endless, shuffled stream of full batches to evaluate with: the number of steps says when to stop. TensorFlow:
+/// `iris_data_tpu.eval_input_fn`.
+///
+/// # Errors
+/// As for [`train_input_fn`].
+pub fn eval_input_fn(features: &Frame, labels: &Column, batch_size: usize) -> Result<Dataset> {
+    train_input_fn(features, labels, batch_size)
+}
+
+/// The examples once, in order, the last batch as short as it is. TensorFlow: `iris_data_tpu.predict_input_fn`.
+///
+/// # Errors
+/// As for [`train_input_fn`].
+pub fn predict_input_fn(features: &Frame, batch_size: usize) -> Result<Dataset> {
+    Ok(Dataset::from_tensor_slices(features)?.batch(batch_size, Remainder::Keep))
 }
 
 fn untyped() -> CsvReader {
