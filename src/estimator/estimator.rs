@@ -3,6 +3,7 @@
 use super::evaluation::{evaluate, save_result};
 use super::inputs::InputTensors;
 use super::model_dir::{ModelDir, restore};
+use super::placement::{Placement, local_device};
 use super::training::{LogStyle, Loops, Training};
 use super::{
     EstimatorSpec, EvalSteps, Evaluation, ModeKeys, Params, PredictOptions, Predictions, RunConfig, RunError,
@@ -215,6 +216,7 @@ impl Estimator {
             last_step,
             loops: Loops::Single,
             log,
+            placement: Placement::logged(&self.config, &graph, local_device),
             reopen: &|position| Ok(Box::new(dataset.iterator_from(position)?)),
         }
         .run()
@@ -248,6 +250,7 @@ impl Estimator {
         graph.global_step();
         let inputs = InputTensors::new(&graph, &dataset.element_spec()?);
         let spec = self.call_model_fn(&graph, &inputs, ModeKeys::Eval, params)?;
+        Placement::logged(&self.config, &graph, local_device);
         let (executor, global_step, seed) =
             self.trained_executor(&graph, "evaluate", |seed| self.executor_options(seed))?;
         let mut runner = LocalRunner::new(executor, dataset.iterator(seed)?);
@@ -290,6 +293,7 @@ impl Estimator {
         let spec = self.call_model_fn(&graph, &inputs, ModeKeys::Predict, params)?;
         let (mut executor, global_step, seed) =
             self.trained_executor(&graph, "predict", |seed| self.executor_options(seed))?;
+        Placement::logged(&self.config, &graph, local_device);
         let predictions = spec.predictions.unwrap_or_else(|| Tensors::empty(&graph));
         let (names, fetches) = options.choose(&predictions)?;
         let plan = executor.prepare(&Request { feeds: inputs.feeds, fetches, ..Request::default() })?;

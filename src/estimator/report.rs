@@ -1,6 +1,6 @@
 //! What train, evaluate and predict give back.
 
-use super::RunError;
+use super::{Placement, RunError};
 use crate::core::{Array, Result};
 use std::fmt;
 
@@ -13,6 +13,7 @@ pub struct TrainReport {
     pub(crate) shards: usize,
     pub(crate) loops: u64,
     pub(crate) global_step: u64,
+    pub(crate) placement: Option<Placement>,
 }
 
 impl TrainReport {
@@ -54,6 +55,11 @@ impl TrainReport {
     /// The loss of each shard in step number `step` of this training, counted from 0.
     pub fn shard_losses(&self, step: usize) -> Option<&[f64]> {
         self.shard_losses.get(step * self.shards..(step + 1) * self.shards)
+    }
+
+    /// Which device ran which op, if the session's configuration asks to log it.
+    pub fn placement(&self) -> Option<&Placement> {
+        self.placement.as_ref()
     }
 
     /// Shows the report as text.

@@ -5,7 +5,7 @@ use super::model_dir::ModelDir;
 use super::nan_trace::{Replay, Snapshot};
 use super::saver_hook::CheckpointSaverHook;
 use super::summaries::Summaries;
-use super::{Fidelity, RunConfig, RunError, TrainReport};
+use super::{Fidelity, Placement, RunConfig, RunError, TrainReport};
 use crate::core::{Array, Clock, Error, Result};
 use crate::data::Position;
 use crate::engine::{BatchSource, Flow, LoopEnd, PlanId, Request, Runner};
@@ -29,6 +29,7 @@ pub(crate) struct Training<'a> {
     pub last_step: u64,
     pub loops: Loops,
     pub log: LogStyle,
+    pub placement: Option<Placement>,
     /// Opens the input once more, at a position where it stood before.
     pub reopen: &'a dyn Fn(&Position) -> Result<Box<dyn BatchSource>>,
 }
@@ -75,6 +76,7 @@ impl Training<'_> {
             first_step: self.first_step,
             global_step: self.first_step,
             shards: replicas,
+            placement: self.placement.take(),
             ..TrainReport::default()
         };
         let mut speed = Speed::new(self.log, self.first_step, clock.clone());

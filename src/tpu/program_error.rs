@@ -57,6 +57,11 @@ pub enum ProgramError {
         /// Their names.
         names: Vec<String>,
     },
+    /// An op that a TPU cannot run and that may not go elsewhere.
+    NoDevice {
+        /// Its name.
+        op: String,
+    },
     /// A question that only an `input_fn` may ask.
     NotInInputFn {
         /// What was asked.
@@ -145,6 +150,15 @@ impl Explain for ProgramError {
                     )
                     .section(MODEL_FUNCTION)
             }
+            ProgramError::NoDevice { op } => Explanation::new(
+                "TPU031",
+                InvalidArgumentError,
+                format!(
+                    "no device can run `{op}` (ScalarSummary): a TPU has no kernel for it, and it may not go elsewhere"
+                ),
+            )
+            .help("remove it, or set `allow_soft_placement(true)`")
+            .section("Configure the TPU"),
             ProgramError::NotInInputFn { question } => {
                 Explanation::new("TPU016", RuntimeError, format!("`{question}` has no answer inside model_fn"))
                     .help("ask it in `input_fn`, which each host calls for itself")

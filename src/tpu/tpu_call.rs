@@ -7,8 +7,9 @@ use super::{BatchError, BatchPlan, ProgramError, TpuContext};
 use crate::core::{Result, Shape};
 use crate::data::Dataset;
 use crate::engine::{Executor, ExecutorOptions, Split};
-use crate::estimator::{self, Fidelity, InputTensors, ModeKeys, Params};
+use crate::estimator::{self, Fidelity, InputTensors, ModeKeys, Params, Placement};
 use crate::graph::Graph;
+use crate::graph::ops::Op;
 use crate::notebook::logging;
 use crate::summary;
 
@@ -21,6 +22,8 @@ pub(super) struct TpuCall {
     pub datasets: Vec<Dataset>,
     pub pulls: usize,
     pub split: Split,
+    /// Which device runs which op, if that is asked for.
+    pub placement: Option<Placement>,
 }
 
 impl TpuEstimator {
@@ -57,14 +60,17 @@ impl TpuEstimator {
         let spec = (self.model_fn)(&inputs.features, labels, mode, &params)?;
         logging::info("Done calling model_fn.");
         self.refuse_summaries(&graph)?;
-        Ok(TpuCall { plan, graph, inputs, spec, datasets, pulls, split })
+        let placement = Placement::logged(&self.config.base, &graph, tpu_device);
+        Ok(TpuCall { plan, graph, inputs, spec, datasets, pulls, split, placement })
     }
 
     /// A program on the cores writes no files. The original drops its summaries with a warning.
     fn refuse_summaries(&self, graph: &Graph) -> Result<()> {
         let names: Vec<String> = summary::scalars(graph).into_iter().map(|(name, _)| name).collect();
+        let soft = self.config.base.session_config.as_ref().is_none_or(|config| config.allow_soft_placement);
         match self.config.base.fidelity {
             _ if names.is_empty() => Ok(()),
+            Fidelity::Faithful if !soft => Err(ProgramError::NoDevice { op: names[0].clone() }.into()),
             Fidelity::Friendly => Err(ProgramError::Summaries { names }.into()),
             Fidelity::Faithful => {
                 logging::warn(format!("Unsupported operations found: ScalarSummary ({})", names.join(", ")));
@@ -87,6 +93,16 @@ impl TpuEstimator {
     ) -> Result<(Executor, u64, u64)> {
         let options = |seed| self.executor_options(seed, replicas, split);
         self.cpu.trained_executor(graph, verb, options)
+    }
+}
+
+/// Every core runs the same program, so the first one stands for all. Texts are the host's.
+fn tpu_device(op: &Op) -> (&'static str, Option<&'static str>) {
+    match op {
+        Op::ScalarSummary => {
+            ("/job:worker/replica:0/task:0/device:CPU:0", Some("soft placement: a TPU has no kernel for it"))
+        }
+        _ => ("/job:worker/replica:0/task:0/device:TPU:0", None),
     }
 }
 

@@ -73,6 +73,7 @@ impl TpuEstimator {
                 loss: true,
                 examples: Some(call.plan.global_batch_size),
             },
+            placement: call.placement,
             reopen: &|position| Ok(Box::new(open(Some(position))?)),
         }
         .run();
