@@ -22,8 +22,7 @@ pub const TRAIN_CSV: &str = include_str!("iris/iris_training.csv");
 /// What TensorFlow's test file holds: a line about the data, then 30 flowers.
 pub const TEST_CSV: &str = include_str!("iris/iris_test.csv");
 
-/// Features and labels to train with, then those to test with.
-pub type Split = ((Frame, Column), (Frame, Column));
+pub use crate::data::Split;
 
 /// Three flowers to predict, float32. TensorFlow: `PREDICTION_INPUT_DATA`.
 ///

@@ -53,6 +53,7 @@
 //! | [`nn`], [`layers`], [`losses`], [`metrics`], [`feature_column`], [`train`] | what a model function calls |
 //! | [`engine`] | compiles a graph into a plan and runs it, on one replica or many |
 //! | [`checkpoint`] | TensorFlow's checkpoint files |
+//! | [`summary`] | TensorFlow's event files, which TensorBoard shows |
 //! | [`estimator`] | [`Estimator`](estimator::Estimator) and the training loop; knows of no TPU |
 //! | [`tpu`] | [`TpuEstimator`](tpu::TpuEstimator) and the simulated TPU |
 //! | [`lab`] | how a notebook tests its claims |
@@ -73,13 +74,14 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+#[cfg(feature = "linfa")]
+pub use linfa;
 pub use ndarray;
 
 pub mod core;
 pub mod notebook;
 pub mod wire;
 pub mod storage;
-pub mod summary;
 pub mod data;
 pub mod plot;
 pub mod graph;
@@ -91,6 +93,7 @@ pub mod feature_column;
 pub mod train;
 pub mod engine;
 pub mod checkpoint;
+pub mod summary;
 pub mod estimator;
 pub mod tpu;
 pub mod lab;
@@ -106,3 +109,8 @@ pub use graph::ops::{
     reshape, rsqrt, sigmoid, sign, slice, sqrt, square, squared_difference, squeeze, stop_gradient, subtract, tanh,
     transpose, unsorted_segment_sum, where_, zeros_like,
 };
+
+/// The code of the page for one's own data, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/your_own_data.md")]
+mod your_own_data {}

@@ -132,6 +132,11 @@ pub enum DataError {
         /// The type asked for.
         dtype: DType,
     },
+    /// Labels that are no classes, numbered from 0.
+    Classes {
+        /// What they are.
+        found: String,
+    },
 }
 
 impl Explain for DataError {
@@ -217,6 +222,12 @@ impl Explain for DataError {
                 format!("column `{name}`: a file cannot hold values of {dtype}"),
             )
             .help("read it as float32, float64, int32, int64, bool or string"),
+            DataError::Classes { found } => Explanation::new(
+                "DATA023",
+                ValueError,
+                format!("labels: expected classes numbered from 0, one number for each row, found {found}"),
+            )
+            .help("number the classes 0, 1, 2 and so on, as int32 or int64"),
         }
     }
 }

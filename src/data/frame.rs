@@ -1,7 +1,7 @@
 //! Columns under names.
 
 use super::{Column, DataError};
-use crate::core::Result;
+use crate::core::{DType, Result};
 use crate::notebook::Table;
 use std::fmt;
 
@@ -94,6 +94,23 @@ impl Frame {
             frame.insert(name, self.column(name)?.clone())?;
         }
         Ok(frame)
+    }
+
+    /// The same columns with all entries as another dtype.
+    ///
+    /// # Errors
+    /// `CORE002` for a column of texts, or if `dtype` is neither a number nor a truth value.
+    ///
+    /// # Examples
+    /// ```
+    /// use tpulab::prelude::*;
+    /// let guessed = Frame::new([("x", Column::from(vec![1.5f64])), ("n", Column::from(vec![2i64]))])?;
+    /// assert_eq!(guessed.cast(DType::Float32)?.column("n")?.dtype(), DType::Float32);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn cast(&self, dtype: DType) -> Result<Self> {
+        let cast = |(name, column): &(String, Column)| Ok((name.clone(), column.cast(dtype)?));
+        Ok(Frame { columns: self.columns.iter().map(cast).collect::<Result<_>>()? })
     }
 
     /// The first `count` rows, or all if there are fewer.

@@ -13,8 +13,9 @@ pub(super) type Failure = DrawingAreaErrorKind<std::io::Error>;
 
 /// plotters knows whole units only, so a pixel has four of them.
 const FINENESS: u32 = 4;
-/// Where the document is a page of its own, the text colours on light and on dark.
+/// Where the document is a picture of its own, the text colours on light and on dark paper.
 const TEXT_COLOURS: [RGBColor; 2] = [RGBColor(0x1B, 0x1B, 0x1B), RGBColor(0xE8, 0xE8, 0xE8)];
+const PAPERS: [RGBColor; 2] = [RGBColor(0xFF, 0xFF, 0xFF), RGBColor(0x11, 0x11, 0x11)];
 
 /// Pixels in fine units.
 pub(super) fn px(pixels: u32) -> i32 {
@@ -24,8 +25,9 @@ pub(super) fn px(pixels: u32) -> i32 {
 /// The document of `width` × `height` pixels that `paint` draws, with a name and a description for those who do not
 /// see it.
 ///
-/// The background stays clear and texts take the page's colour, since no fixed colour has enough contrast on both
-/// white and dark pages. Where the document is no part of a page, the reader's preference for light or dark decides.
+/// As a part of a page it has no background, and texts take the page's colour, since no fixed colour has enough
+/// contrast on both white and dark pages. As a picture it cannot know the page, so it brings its own paper, light or
+/// dark as the reader prefers.
 pub(super) fn document(
     (width, height): (u32, u32),
     title: &str,
@@ -45,16 +47,21 @@ pub(super) fn document(
         .replace(" opacity=\"1\"", "")
         .replace(" stroke=\"none\" stroke-width=\"1\"", "")
         .replace(" stroke=\"none\"", "");
-    let [light, dark] = TEXT_COLOURS.map(|RGBColor(red, green, blue)| format!("#{red:02x}{green:02x}{blue:02x}"));
+    let hex = |RGBColor(red, green, blue)| format!("#{red:02x}{green:02x}{blue:02x}");
+    let ([light, dark], [white, black]) = (TEXT_COLOURS.map(hex), PAPERS.map(hex));
     let (fine_width, fine_height) = (px(width), px(height));
     let (title, description) = (escape_html(title), escape_html(description));
+    let corner = px(6);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {fine_width} {fine_height}\" width=\"{width}\" \
          height=\"{height}\" class=\"tpulab-figure\" role=\"img\" aria-label=\"{title}\" stroke-linejoin=\"round\" \
          style=\"max-width:100%;height:auto\">\n\
-         <style>svg.tpulab-figure:root{{color:{light}}}\
-         @media(prefers-color-scheme:dark){{svg.tpulab-figure:root{{color:{dark}}}}}</style>\n\
-         <title>{title}</title>\n<desc>{description}</desc>\n{body}"
+         <style>.tpulab-paper{{fill:none}}\
+         svg.tpulab-figure:root{{color:{light}}}svg.tpulab-figure:root .tpulab-paper{{fill:{white}}}\
+         @media(prefers-color-scheme:dark){{svg.tpulab-figure:root{{color:{dark}}}\
+         svg.tpulab-figure:root .tpulab-paper{{fill:{black}}}}}</style>\n\
+         <title>{title}</title>\n<desc>{description}</desc>\n\
+         <rect class=\"tpulab-paper\" width=\"100%\" height=\"100%\" rx=\"{corner}\"/>\n{body}"
     )
 }
 
@@ -84,6 +91,20 @@ pub(super) fn fitting(text: &str, width: u32, size: u32) -> String {
     short(text, (width * 50 / (size * 31)) as usize)
 }
 
+/// The document as a picture in HTML. Front ends take drawings out of the HTML of notebooks that they do not trust, such
+/// as one that was just downloaded, but leave pictures in.
+pub(super) fn picture(svg: &str, description: &str) -> String {
+    let mut address = String::with_capacity(svg.len() * 5 / 4);
+    for character in svg.chars() {
+        match character {
+            // What ends the address, the attribute or the tag, or has a meaning in addresses.
+            '%' | '#' | '"' | '<' | '>' | '&' | '\n' => address.push_str(&format!("%{:02X}", character as u32)),
+            other => address.push(other),
+        }
+    }
+    format!("<img src=\"data:image/svg+xml,{address}\" alt=\"{}\">", escape_html(description))
+}
+
 /// Gives a figure with `svg`, `title` and `Display` what all figures do with them.
 macro_rules! show_and_save {
     ($figure:ty) => {
@@ -99,8 +120,8 @@ macro_rules! show_and_save {
             /// Shows the figure in a notebook.
             pub fn evcxr_display(&self) {
                 let (svg, text) = (self.svg(), self.to_string());
-                // In HTML the figure takes the page's colours; as a picture it also survives being exported.
-                crate::notebook::display(&[("text/html", &svg), ("image/svg+xml", &svg), ("text/plain", &text)]);
+                let html = crate::plot::sheet::picture(&svg, &text);
+                crate::notebook::display(&[("text/html", &html), ("text/plain", &text)]);
             }
         }
     };
@@ -115,11 +136,11 @@ mod tests {
     #[test]
     fn texts_can_be_read_on_light_and_dark_pages() {
         // WCAG 2.1, 1.4.3: small texts need a contrast of 4.5.
-        for (text, page) in TEXT_COLOURS.into_iter().zip([RGBColor(0xFF, 0xFF, 0xFF), RGBColor(0x11, 0x11, 0x11)]) {
-            assert!(contrast(text, page) >= 4.5, "{text:?} on {page:?}");
+        for (text, paper) in TEXT_COLOURS.into_iter().zip(PAPERS) {
+            assert!(contrast(text, paper) >= 4.5, "{text:?} on {paper:?}");
         }
-        // No one colour would do: the two pages are too near each other.
-        let pages = contrast(RGBColor(0xFF, 0xFF, 0xFF), RGBColor(0x11, 0x11, 0x11));
+        // No one colour would do: the two are too near each other.
+        let pages = contrast(PAPERS[0], PAPERS[1]);
         assert!(pages < 4.5 * 4.5);
     }
 
@@ -131,6 +152,15 @@ mod tests {
         assert!(svg.contains("aria-label=\"&lt;script&gt;\"") && svg.contains("<desc>a &amp; &quot;b&quot;</desc>"));
         assert!(svg.contains("fill=\"currentColor\">\nfill=&quot;#000000&quot; &lt;/text&gt;\n</text>"), "{svg}");
         assert!(svg.contains("font-size=\"48\"") && !svg.contains(" id="));
+    }
+
+    #[test]
+    fn a_picture_holds_the_whole_document_in_its_address() {
+        let picture = picture("<svg a=\"#1\">50%\né</svg>", "a \"b\"");
+        assert_eq!(
+            picture,
+            "<img src=\"data:image/svg+xml,%3Csvg a=%22%231%22%3E50%25%0Aé%3C/svg%3E\" alt=\"a &quot;b&quot;\">"
+        );
     }
 
     #[test]
