@@ -77,6 +77,7 @@
 #[cfg(feature = "linfa")]
 pub use linfa;
 pub use ndarray;
+pub use serde_json;
 
 pub mod core;
 pub mod notebook;

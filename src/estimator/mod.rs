@@ -8,6 +8,7 @@ mod fidelity;
 mod hook;
 mod hooks;
 mod inputs;
+mod json;
 mod mode_keys;
 mod model_dir;
 mod nan_trace;

@@ -3,6 +3,7 @@
 //! Knows no files and no training, and computes nothing: it records what a run will compute, checks
 //! shapes and dtypes while it is built, and derives gradients as further nodes.
 
+mod description;
 mod error;
 mod gradients;
 #[allow(clippy::module_inception, reason = "the folder is named after the type that it is about")]
@@ -12,6 +13,7 @@ mod tensor;
 mod tensors;
 mod variable;
 
+pub use description::{ModelDescription, VariableDescription};
 pub use error::GraphError;
 pub use gradients::gradients;
 pub use graph::{Graph, Node, NodeId};

@@ -106,6 +106,18 @@ impl TpuClusterResolver {
         }
     }
 
+    /// What [`new`](TpuClusterResolver::new) takes for this TPU; `None` where nobody named one.
+    pub(super) fn address(&self) -> Option<String> {
+        match &self.target {
+            Target::Unnamed => None,
+            Target::Local => Some("local".to_string()),
+            Target::Name(name) => Some(name.clone()),
+            Target::Workers(workers) => {
+                Some(workers.iter().map(|worker| format!("grpc://{worker}")).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+
     /// The address of the first worker, such as `grpc://10.240.1.2:8470`; empty for a local TPU.
     pub fn master(&self) -> String {
         self.workers().first().map(|worker| format!("grpc://{worker}")).unwrap_or_default()

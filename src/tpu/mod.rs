@@ -10,6 +10,7 @@ mod infeed;
 mod input_pipeline_config;
 mod inputs;
 mod iterations_per_loop;
+mod json;
 mod padded_input;
 mod program_error;
 mod run_config;
