@@ -17,8 +17,11 @@ use std::fmt;
 /// let lesson = Lesson::of(&error);
 /// assert!(lesson.to_string().starts_with("TPU004, a ValueError in TensorFlow\n"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Lesson {
+    /// The code, if there is an error.
+    code: Option<&'static str>,
+    /// What TensorFlow raises, or that there is nothing.
     heading: String,
     lines: Vec<(&'static str, String)>,
 }
@@ -31,17 +34,17 @@ impl Lesson {
         let mut lines = vec![("what happened", error.message().to_string())];
         lines.extend(error.help().map(|help| ("the way out", help.to_string())));
         lines.extend(error.section().map(|section| ("in the tutorial", section.to_string())));
-        Lesson { heading: format!("{}, {article} {exception} in TensorFlow", error.code()), lines }
+        Lesson { code: Some(error.code()), heading: format!("{article} {exception} in TensorFlow"), lines }
     }
 
     /// Said where an error was expected and none came.
     pub(super) fn none() -> Self {
-        Lesson { heading: "nothing was refused".to_string(), lines: Vec::new() }
+        Lesson { code: None, heading: "nothing was refused".to_string(), lines: Vec::new() }
     }
 
     /// Shows it in a notebook.
     pub fn evcxr_display(&self) {
-        let table = Table::new([self.heading.as_str(), ""]);
+        let table = Table::new([self.code.unwrap_or_default(), &self.heading]);
         let row = |table: Table, (title, text): &(&'static str, String)| table.row([*title, text.as_str()]);
         let table = self.lines.iter().fold(table, row);
         crate::notebook::display(&[("text/html", &table.to_html()), ("text/plain", &self.to_string())]);
@@ -51,8 +54,18 @@ impl Lesson {
 /// The heading, then a line for each part.
 impl fmt::Display for Lesson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.heading)?;
+        match self.code {
+            Some(code) => write!(f, "{code}, {}", self.heading)?,
+            None => f.write_str(&self.heading)?,
+        }
         self.lines.iter().try_for_each(|(title, text)| write!(f, "\n{title}: {text}"))
+    }
+}
+
+/// The text form: some kernels show a value by `Debug` alone.
+impl fmt::Debug for Lesson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -20,7 +20,7 @@ use std::fmt;
 /// assert_eq!((matrix.precision(1), matrix.recall(1)), (Some(1.0), Some(0.5)));
 /// # Ok::<(), tpulab::core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[doc(alias = "confusion_matrix")]
 pub struct ConfusionMatrix {
     pub(super) title: String,

@@ -23,7 +23,7 @@ use std::fmt;
 /// println!("{chart}");
 /// # Ok::<(), tpulab::core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct LineChart {
     pub(super) title: String,
     pub(super) x_label: String,

@@ -30,7 +30,7 @@ use std::fmt;
 /// assert!(figure.to_string().contains("Setosa"));
 /// # Ok::<(), tpulab::core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[doc(alias = "scatter_matrix")]
 pub struct ScatterMatrix {
     pub(super) title: String,

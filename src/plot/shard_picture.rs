@@ -22,7 +22,7 @@ use std::ops::Range;
 /// let pod_slice = ShardPicture::new(1024, 32)?.hosts(4)?;
 /// # Ok::<(), tpulab::core::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ShardPicture {
     pub(super) batch_rows: usize,
     pub(super) cores: usize,

@@ -124,6 +124,13 @@ macro_rules! show_and_save {
                 crate::notebook::display(&[("text/html", &html), ("text/plain", &text)]);
             }
         }
+
+        /// The text form: some kernels show a value by `Debug` alone, as where a cell's last expression moves a variable.
+        impl std::fmt::Debug for $figure {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
     };
 }
 pub(super) use show_and_save;
