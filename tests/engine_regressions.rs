@@ -179,3 +179,16 @@ fn losses_that_all_replicas_share_may_be_weighted_by_each() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_single_number_is_fed_to_every_replica() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None]));
+    let factor = graph.placeholder("factor", DType::Float32, Shape::scalar());
+    let product = (&x * &factor)?;
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let plan = executor.prepare(&Request { feeds: vec![x, factor], fetches: vec![product], ..Request::default() })?;
+    executor.run(plan, &[Array::from(vec![1.0f32, 2.0, 3.0, 4.0]), Array::from(2.0f32)])?;
+    assert_eq!(executor.concatenated(plan, 0), Array::from(vec![2.0f32, 4.0, 6.0, 8.0]));
+    Ok(())
+}

@@ -75,10 +75,11 @@ impl Memory {
         bank.to_array(slot.kind, slot.part, replica, shape)
     }
 
-    /// Gives each replica its part of an array.
+    /// Gives each replica its part of an array; of a single number, which has no rows, all of it.
     pub fn feed(&mut self, plan: &Plan, feed: &FeedSlot, array: &Array, split: Split) -> Result<()> {
         let length = self.binding.dims[feed.value].elements();
         let Slot { kind, part, .. } = plan.values[feed.value].slot;
+        let split = if array.shape().is_empty() { Split::Whole } else { split };
         for Lane { first, count, bank, .. } in &mut self.lanes {
             for_kind!(kind, T => match split {
                 Split::Rows => fill(bank.write::<T>(part, 0, *count * length), array, *first * length)?,
