@@ -192,3 +192,17 @@ fn a_single_number_is_fed_to_every_replica() -> Result<()> {
     assert_eq!(executor.concatenated(plan, 0), Array::from(vec![2.0f32, 4.0, 6.0, 8.0]));
     Ok(())
 }
+
+#[test]
+fn one_row_s_derivative_may_be_multiplied_by_many_factors() -> Result<()> {
+    let graph = Graph::new();
+    let logits = graph.placeholder("logits", DType::Float32, Shape::new(&[Some(1), Some(2)]));
+    let losses = ops::sparse_softmax_cross_entropy_with_logits(&graph.constant(vec![0i32]), &logits)?;
+    let derivative = graph.tensor(&losses.name().replace(":0", ":1"))?;
+    let product = ops::multiply(&derivative, &graph.constant(Array::from_vec(&[2, 1], vec![2.0f32, 4.0])?))?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![logits], fetches: vec![product], ..Request::default() })?;
+    executor.run(plan, &[Array::from_vec(&[1, 2], vec![0.0f32; 2])?])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from_vec(&[2, 2], vec![-1.0f32, 1.0, -2.0, 2.0])?);
+    Ok(())
+}

@@ -196,7 +196,7 @@ fn fuse_cross_entropy(compiler: &Compiler<'_>, readers: &Readers, drafts: &mut [
         return;
     }
     let shape = |(node, output): Edge| &compiler.nodes[node].outputs[output].1;
-    let one_for_each_row = matches!(shape(scale).sizes(), [_, Some(1)]);
+    let one_for_each_row = matches!(shape(scale).sizes(), [_, Some(1)]) && shape((id, 0)) == shape(derivative);
     if !one_for_each_row || !lie_together(compiler, id, derivative.0) || depends(compiler, scale.0, derivative.0) {
         return;
     }
