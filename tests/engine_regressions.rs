@@ -206,3 +206,37 @@ fn one_row_s_derivative_may_be_multiplied_by_many_factors() -> Result<()> {
     assert_eq!(executor.output(plan, 0, 0), Array::from_vec(&[2, 2], vec![-1.0f32, 1.0, -2.0, 2.0])?);
     Ok(())
 }
+
+#[test]
+fn a_bias_may_change_between_the_product_and_its_sum() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, Some(1)]));
+    let w = variable(&graph, "w", Array::from_vec(&[1, 1], vec![3.0f32])?)?;
+    let b = zeros(&[1], &graph, "b")?;
+    let product = ops::matmul(&x, &w.value())?;
+    let change = graph.control_dependencies(&[product.op()], || b.assign_add(&graph.constant(vec![1.0f32])))?;
+    let changed = graph.control_dependencies(&[change], || ops::identity(&b.value()))?;
+    let y = ops::bias_add(&product, &changed)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![x], fetches: vec![y], ..Request::default() })?;
+    executor.run(plan, &[Array::from_vec(&[1, 1], vec![2.0f32])?])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from_vec(&[1, 1], vec![7.0f32])?);
+    Ok(())
+}
+
+#[test]
+fn a_second_relu_may_wait_for_the_first_one_s_gradient() -> Result<()> {
+    let graph = Graph::new();
+    let w = variable(&graph, "w", Array::from(vec![1.0f32, -2.0]))?;
+    let doubled = (&w.value() * 2.0)?;
+    let loss = ops::reduce_sum(&ops::relu(&doubled)?, &[])?;
+    let gradient = gradients(&loss, std::slice::from_ref(&w))?[0].clone().expect("the loss depends on it");
+    let update = w.assign_sub(&gradient)?;
+    let again = graph.control_dependencies(&[update], || ops::relu(&doubled))?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { fetches: vec![again], ..Request::default() })?;
+    executor.run(plan, &[])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from(vec![2.0f32, 0.0]));
+    assert_eq!(executor.store().get("w")?, Array::from(vec![-1.0f32, -2.0]));
+    Ok(())
+}

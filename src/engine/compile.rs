@@ -72,8 +72,9 @@ impl Plan {
         let mut compiler = Compiler::new(graph, request, store, precision, replicas)?;
         compiler.find_uniform();
         let fetched: Vec<Edge> = request.fetches.iter().map(|tensor| (tensor.node, tensor.output)).collect();
-        let drafts = fusion::draft(&compiler, &fetched, request.unfused);
-        let order = schedule::schedule(&compiler, drafts, &fetched)?;
+        let order_of = |unfused| schedule::schedule(&compiler, fusion::draft(&compiler, &fetched, unfused), &fetched);
+        // Ops that run as one may wait for what waits for one of them; each on its own they have an order.
+        let order = order_of(request.unfused).or_else(|_| order_of(true))?;
         Emitter::new(&compiler, request)?.emit(order, &fetched)
     }
 }

@@ -69,7 +69,8 @@ impl Readers {
         let mut relus: HashMap<Edge, Edge> = HashMap::new();
         for (id, node) in compiler.nodes.iter().enumerate() {
             if compiler.needed[id] && node.op == Op::Unary(Unary::Relu) {
-                relus.insert(node.inputs[0], (id, 0));
+                // The first one: a later relu may wait for this gradient.
+                relus.entry(node.inputs[0]).or_insert((id, 0));
             }
         }
         let mut readers = Readers { inputs: HashMap::new(), of: HashMap::new() };
