@@ -240,3 +240,19 @@ fn a_second_relu_may_wait_for_the_first_one_s_gradient() -> Result<()> {
     assert_eq!(executor.store().get("w")?, Array::from(vec![-1.0f32, -2.0]));
     Ok(())
 }
+
+#[test]
+fn arithmetic_on_constants_passes_control_dependencies_on() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[Some(1)]));
+    let checked = ops::check_numerics(&x, "first")?;
+    let two = graph.constant(2.0f32);
+    let four = graph.control_dependencies(&[checked.op()], || ops::multiply(&two, &two))?;
+    let count = zeros(&[], &graph, "count")?;
+    let add = graph.control_dependencies(&[four.op()], || count.assign_add(&graph.constant(1.0f32)))?;
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let plan = executor.prepare(&Request { feeds: vec![x], targets: vec![add], ..Request::default() })?;
+    executor.run(plan, &[Array::from(vec![1.0f32, f32::NAN])]).unwrap_err();
+    assert_eq!(executor.store().get("count")?, Array::from(0.0f32), "the check comes first");
+    Ok(())
+}
