@@ -256,3 +256,16 @@ fn arithmetic_on_constants_passes_control_dependencies_on() -> Result<()> {
     assert_eq!(executor.store().get("count")?, Array::from(0.0f32), "the check comes first");
     Ok(())
 }
+
+#[test]
+fn the_cross_entropy_over_no_classes_is_zero() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, None]));
+    let losses = ops::softmax_cross_entropy_with_logits(&x, &x)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![x], fetches: vec![losses], ..Request::default() })?;
+    executor.run(plan, &[Array::full(&[2, 3], 1.0f32)])?;
+    executor.run(plan, &[Array::from_vec(&[2, 0], Vec::<f32>::new())?])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from(vec![0.0f32; 2]));
+    Ok(())
+}
