@@ -2,11 +2,17 @@
 
 use tpulab as tf;
 use tpulab::engine::{Executor, ExecutorOptions, Request};
-use tpulab::graph::ops;
+use tpulab::graph::{gradients, ops};
 use tpulab::prelude::*;
 
 fn replicated(replicas: usize) -> ExecutorOptions {
     ExecutorOptions { replicas, worker_threads: Some(1), ..ExecutorOptions::default() }
+}
+
+fn variable(graph: &Graph, name: &str, value: Array) -> Result<Variable> {
+    let shape = value.shape().to_vec();
+    let options = VariableOptions { initializer: Initializer::Constant(value), ..VariableOptions::default() };
+    graph.get_variable(name, &shape, options)
 }
 
 fn zeros(shape: &[usize], graph: &Graph, name: &str) -> Result<Variable> {
@@ -131,5 +137,135 @@ fn what_no_integer_is_near_becomes_the_smallest_one() -> Result<()> {
     assert_eq!(executor.output(plan, 0, 0), Array::from(vec![small, small, small, i32::MAX, small, small, -1]));
     let expected = vec![large, large, large, 2147483647, -2147483648, 2147483648, -1];
     assert_eq!(executor.output(plan, 1, 0), Array::from(expected));
+    Ok(())
+}
+
+#[test]
+fn a_bias_s_gradient_that_all_replicas_share_reaches_each() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, Some(2)]));
+    let (w, b) = (zeros(&[2, 3], &graph, "w")?, zeros(&[3], &graph, "b")?);
+    let y = ops::bias_add(&ops::matmul(&x, &w.value())?, &b.value())?;
+    // The loss's derivative by `y` is 1 everywhere, the kernel's gradient each replica's own.
+    let fetches = gradients(&ops::reduce_sum(&y, &[])?, &[w, b])?.into_iter().flatten().collect();
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let plan = executor.prepare(&Request { feeds: vec![x], fetches, ..Request::default() })?;
+    executor.run(plan, &[Array::from_vec(&[4, 2], (0..8).map(|index| index as f32).collect())?])?;
+    for (replica, sums) in [[2.0f32, 4.0], [10.0, 12.0]].into_iter().enumerate() {
+        let of_kernel = sums.iter().flat_map(|&sum| [sum; 3]).collect();
+        assert_eq!(executor.output(plan, 0, replica), Array::from_vec(&[2, 3], of_kernel)?);
+        assert_eq!(executor.output(plan, 1, replica), Array::from(vec![2.0f32; 3]));
+    }
+    Ok(())
+}
+
+#[test]
+fn losses_that_all_replicas_share_may_be_weighted_by_each() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let weights = graph.placeholder("weights", DType::Float32, Shape::new(&[None]));
+    let logits = zeros(&[2, 2], &graph, "logits")?;
+    let labels = graph.constant(vec![0i32, 1]);
+    let losses = ops::sparse_softmax_cross_entropy_with_logits(&labels, &logits.value())?;
+    let loss = ops::reduce_sum(&ops::multiply(&losses, &weights)?, &[])?;
+    let gradient = gradients(&loss, &[logits])?[0].clone().expect("the loss depends on it");
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let request = Request { feeds: vec![weights], fetches: vec![losses, gradient], ..Request::default() };
+    let plan = executor.prepare(&request)?;
+    executor.run(plan, &[Array::from(vec![2.0f32, 4.0, 6.0, 8.0])])?;
+    for (replica, [first, second]) in [[1.0f32, 2.0], [3.0, 4.0]].into_iter().enumerate() {
+        assert_eq!(executor.output(plan, 0, replica), Array::from(vec![2.0f32.ln(); 2]));
+        let expected = Array::from_vec(&[2, 2], vec![-first, first, second, -second])?;
+        assert_eq!(executor.output(plan, 1, replica), expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_single_number_is_fed_to_every_replica() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None]));
+    let factor = graph.placeholder("factor", DType::Float32, Shape::scalar());
+    let product = (&x * &factor)?;
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let plan = executor.prepare(&Request { feeds: vec![x, factor], fetches: vec![product], ..Request::default() })?;
+    executor.run(plan, &[Array::from(vec![1.0f32, 2.0, 3.0, 4.0]), Array::from(2.0f32)])?;
+    assert_eq!(executor.concatenated(plan, 0), Array::from(vec![2.0f32, 4.0, 6.0, 8.0]));
+    Ok(())
+}
+
+#[test]
+fn one_row_s_derivative_may_be_multiplied_by_many_factors() -> Result<()> {
+    let graph = Graph::new();
+    let logits = graph.placeholder("logits", DType::Float32, Shape::new(&[Some(1), Some(2)]));
+    let losses = ops::sparse_softmax_cross_entropy_with_logits(&graph.constant(vec![0i32]), &logits)?;
+    let derivative = graph.tensor(&losses.name().replace(":0", ":1"))?;
+    let product = ops::multiply(&derivative, &graph.constant(Array::from_vec(&[2, 1], vec![2.0f32, 4.0])?))?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![logits], fetches: vec![product], ..Request::default() })?;
+    executor.run(plan, &[Array::from_vec(&[1, 2], vec![0.0f32; 2])?])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from_vec(&[2, 2], vec![-1.0f32, 1.0, -2.0, 2.0])?);
+    Ok(())
+}
+
+#[test]
+fn a_bias_may_change_between_the_product_and_its_sum() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, Some(1)]));
+    let w = variable(&graph, "w", Array::from_vec(&[1, 1], vec![3.0f32])?)?;
+    let b = zeros(&[1], &graph, "b")?;
+    let product = ops::matmul(&x, &w.value())?;
+    let change = graph.control_dependencies(&[product.op()], || b.assign_add(&graph.constant(vec![1.0f32])))?;
+    let changed = graph.control_dependencies(&[change], || ops::identity(&b.value()))?;
+    let y = ops::bias_add(&product, &changed)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![x], fetches: vec![y], ..Request::default() })?;
+    executor.run(plan, &[Array::from_vec(&[1, 1], vec![2.0f32])?])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from_vec(&[1, 1], vec![7.0f32])?);
+    Ok(())
+}
+
+#[test]
+fn a_second_relu_may_wait_for_the_first_one_s_gradient() -> Result<()> {
+    let graph = Graph::new();
+    let w = variable(&graph, "w", Array::from(vec![1.0f32, -2.0]))?;
+    let doubled = (&w.value() * 2.0)?;
+    let loss = ops::reduce_sum(&ops::relu(&doubled)?, &[])?;
+    let gradient = gradients(&loss, std::slice::from_ref(&w))?[0].clone().expect("the loss depends on it");
+    let update = w.assign_sub(&gradient)?;
+    let again = graph.control_dependencies(&[update], || ops::relu(&doubled))?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { fetches: vec![again], ..Request::default() })?;
+    executor.run(plan, &[])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from(vec![2.0f32, 0.0]));
+    assert_eq!(executor.store().get("w")?, Array::from(vec![-1.0f32, -2.0]));
+    Ok(())
+}
+
+#[test]
+fn arithmetic_on_constants_passes_control_dependencies_on() -> Result<()> {
+    let graph = Graph::with_replicas(2);
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[Some(1)]));
+    let checked = ops::check_numerics(&x, "first")?;
+    let two = graph.constant(2.0f32);
+    let four = graph.control_dependencies(&[checked.op()], || ops::multiply(&two, &two))?;
+    let count = zeros(&[], &graph, "count")?;
+    let add = graph.control_dependencies(&[four.op()], || count.assign_add(&graph.constant(1.0f32)))?;
+    let mut executor = Executor::new(&graph, replicated(2))?;
+    let plan = executor.prepare(&Request { feeds: vec![x], targets: vec![add], ..Request::default() })?;
+    executor.run(plan, &[Array::from(vec![1.0f32, f32::NAN])]).unwrap_err();
+    assert_eq!(executor.store().get("count")?, Array::from(0.0f32), "the check comes first");
+    Ok(())
+}
+
+#[test]
+fn the_cross_entropy_over_no_classes_is_zero() -> Result<()> {
+    let graph = Graph::new();
+    let x = graph.placeholder("x", DType::Float32, Shape::new(&[None, None]));
+    let losses = ops::softmax_cross_entropy_with_logits(&x, &x)?;
+    let mut executor = Executor::new(&graph, ExecutorOptions::default())?;
+    let plan = executor.prepare(&Request { feeds: vec![x], fetches: vec![losses], ..Request::default() })?;
+    executor.run(plan, &[Array::full(&[2, 3], 1.0f32)])?;
+    executor.run(plan, &[Array::from_vec(&[2, 0], Vec::<f32>::new())?])?;
+    assert_eq!(executor.output(plan, 0, 0), Array::from(vec![0.0f32; 2]));
     Ok(())
 }

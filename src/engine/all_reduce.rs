@@ -1,7 +1,6 @@
 //! Sums over replicas, always in their order.
 
-use super::bank::{Bank, Kind, Stored};
-use super::lane::Lane;
+use super::bank::{Kind, Slot, Stored};
 use super::memory::Memory;
 use super::plan::{Collective, Plan};
 
@@ -13,50 +12,52 @@ pub(super) fn all_reduce(plan: &Plan, collective: &Collective, memory: &mut Memo
     }
 }
 
-fn all_reduce_typed<T: Stored>(plan: &Plan, collective: &Collective, memory: &mut Memory, add: fn(T, T) -> T) {
-    let Memory { binding, shared, lanes, .. } = memory;
+fn all_reduce_typed<T: Stored>(
+    plan: &Plan,
+    collective: &Collective,
+    memory: &mut Memory,
+    add: impl Fn(T, T) -> T + Copy,
+) {
     let (input, output) = (plan.values[collective.input].slot, plan.values[collective.output].slot);
-    let length = collective.length.unwrap_or_else(|| binding.dims[collective.input].elements());
+    let length = collective.length.unwrap_or_else(|| memory.binding.dims[collective.input].elements());
     // The sum is made aside: some outputs lie in the same memory as inputs.
-    let mut scratch = std::mem::take(&mut T::typed_mut(shared).scratch);
+    let mut scratch = std::mem::take(&mut T::typed_mut(&mut memory.shared).scratch);
     let sum = &mut scratch[0];
     if sum.len() < length {
         sum.resize(length, T::default());
     }
     let sum = &mut sum[..length];
-    let part = |shared: &Bank, lanes: &[Lane], replica: usize, index: usize, sum: &mut [T]| {
-        let values = if input.shared {
-            shared.read::<T>(input.part, 0, length)
-        } else {
-            let lane = lane_of(lanes, replica);
-            lanes[lane].bank.read(input.part, replica - lanes[lane].first, length)
-        };
-        if index == 0 {
-            sum.copy_from_slice(values);
-        } else {
-            sum.iter_mut().zip(values).for_each(|(sum, &value)| *sum = add(*sum, value));
-        }
-    };
     match &collective.groups {
         None => {
-            (0..plan.replicas).for_each(|replica| part(shared, lanes, replica, replica, sum));
-            shared.write::<T>(output.part, 0, length).copy_from_slice(sum);
+            sum_over(0..plan.replicas, memory, input, sum, add);
+            memory.write::<T>(output, 0, length).copy_from_slice(sum);
         }
         Some(groups) => {
             for group in groups {
-                group.iter().enumerate().for_each(|(index, &replica)| part(shared, lanes, replica, index, sum));
+                sum_over(group.iter().copied(), memory, input, sum, add);
                 for &replica in group {
-                    let lane = lane_of(lanes, replica);
-                    let Lane { first, bank, .. } = &mut lanes[lane];
-                    bank.write::<T>(output.part, replica - *first, length).copy_from_slice(sum);
+                    memory.write::<T>(output, replica, length).copy_from_slice(sum);
                 }
             }
         }
     }
-    T::typed_mut(shared).scratch = scratch;
+    T::typed_mut(&mut memory.shared).scratch = scratch;
 }
 
-/// The lane that holds a replica.
-fn lane_of(lanes: &[Lane], replica: usize) -> usize {
-    lanes.partition_point(|lane| lane.first + lane.count <= replica)
+/// Writes the sum of a value over some replicas to `sum`.
+fn sum_over<T: Stored>(
+    replicas: impl Iterator<Item = usize>,
+    memory: &Memory,
+    value: Slot,
+    sum: &mut [T],
+    add: impl Fn(T, T) -> T + Copy,
+) {
+    for (index, replica) in replicas.enumerate() {
+        let own = memory.read::<T>(value, replica, sum.len());
+        if index == 0 {
+            sum.copy_from_slice(own);
+        } else {
+            sum.iter_mut().zip(own).for_each(|(sum, &value)| *sum = add(*sum, value));
+        }
+    }
 }

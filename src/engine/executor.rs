@@ -3,8 +3,7 @@
 use super::bank::{Bank, Part, Slot, Stored, for_kind};
 use super::compile::Request;
 use super::error::EngineError;
-use super::execute::{Context, StreamKey};
-use super::lane::Lane;
+use super::execute::StreamKey;
 use super::memory::Memory;
 use super::plan::{FeedSlot, Plan};
 use super::team::Team;
@@ -239,7 +238,7 @@ impl Executor {
     /// Computes shapes anew where the feed has others than last time.
     fn bind(&mut self, index: usize, feed: &(impl Feed + ?Sized)) -> Result<()> {
         let Prepared { plan, memory, feed_shapes } = &mut self.prepared[index];
-        let mut same = memory.binding.rows.is_some();
+        let mut same = memory.binding.complete;
         for (number, slot) in plan.feeds.iter().enumerate() {
             let array =
                 feed.array(slot.column).ok_or_else(|| EngineError::NoInput { name: plan.node_name(slot.value) })?;
@@ -251,45 +250,17 @@ impl Executor {
         if same {
             return Ok(());
         }
-        let mut shapes = Vec::with_capacity(plan.feeds.len());
-        feed_shapes.clear();
-        for slot in &plan.feeds {
-            let Some(array) = feed.array(slot.column) else { continue };
-            feed_shapes.push(array.shape().to_vec());
-            let mut shape = array.shape().to_vec();
-            if let (Split::Rows, Some(rows)) = (self.options.split, shape.first_mut()) {
-                if *rows % plan.replicas != 0 {
-                    memory.binding.rows = None;
-                    return Err(EngineError::Rows { rows: *rows, replicas: plan.replicas }.into());
-                }
-                *rows /= plan.replicas;
-            }
-            if !slot.shape.accepts(&shape) {
-                memory.binding.rows = None;
-                return Err(mismatch(plan, slot, array).into());
-            }
-            shapes.push(shape);
-        }
-        memory.binding.rows = None;
+        // What fails half-way must be done again.
+        memory.binding.complete = false;
         self.take_back();
-        let Prepared { plan, memory, .. } = &mut self.prepared[index];
+        let Prepared { plan, memory, feed_shapes } = &mut self.prepared[index];
+        let arrays = plan.feeds.iter().filter_map(|slot| feed.array(slot.column));
+        *feed_shapes = arrays.map(|array| array.shape().to_vec()).collect();
+        let shapes = shard_shapes(plan, feed, self.options.split)?;
         plan.bind(&mut memory.binding, &shapes)?;
         memory.reserve(plan, self.team.lanes(plan.work(&memory.binding.dims)));
-        let Memory { binding, shared, lanes, .. } = memory;
-        let (dims, stream) = (&binding.dims, StreamKey::default());
-        for step in &plan.setup {
-            if plan.values[step.outputs[0]].slot.shared {
-                Context { plan, dims, bank: shared, replica: 0, replicas: 1, shared: None, stream }.run(step)?;
-                continue;
-            }
-            for Lane { count, bank, .. } in &mut *lanes {
-                for replica in 0..*count {
-                    Context { plan, dims, bank, replica, replicas: 1, shared: Some(shared), stream }.run(step)?;
-                }
-            }
-        }
-        // Only now: what failed half-way must be done again.
-        memory.binding.rows = Some(shapes.first().and_then(|shape| shape.first()).copied().unwrap_or(1));
+        memory.set_up(plan)?;
+        memory.binding.complete = true;
         Ok(())
     }
 
@@ -379,6 +350,26 @@ impl Executor {
 
 fn accepts(expected: DType, found: DType, precision: Precision) -> bool {
     expected == found || (precision == Precision::Float64 && expected == DType::Float32 && found == DType::Float64)
+}
+
+/// The shapes of what one replica is given.
+fn shard_shapes(plan: &Plan, feed: &(impl Feed + ?Sized), split: Split) -> Result<Vec<Vec<usize>>> {
+    let mut shapes = Vec::with_capacity(plan.feeds.len());
+    for slot in &plan.feeds {
+        let Some(array) = feed.array(slot.column) else { continue };
+        let mut shape = array.shape().to_vec();
+        if let (Split::Rows, Some(rows)) = (split, shape.first_mut()) {
+            if *rows % plan.replicas != 0 {
+                return Err(EngineError::Rows { rows: *rows, replicas: plan.replicas }.into());
+            }
+            *rows /= plan.replicas;
+        }
+        if !slot.shape.accepts(&shape) {
+            return Err(mismatch(plan, slot, array).into());
+        }
+        shapes.push(shape);
+    }
+    Ok(shapes)
 }
 
 fn mismatch(plan: &Plan, slot: &FeedSlot, array: &Array) -> EngineError {

@@ -69,7 +69,8 @@ impl Readers {
         let mut relus: HashMap<Edge, Edge> = HashMap::new();
         for (id, node) in compiler.nodes.iter().enumerate() {
             if compiler.needed[id] && node.op == Op::Unary(Unary::Relu) {
-                relus.insert(node.inputs[0], (id, 0));
+                // The first one: a later relu may wait for this gradient.
+                relus.entry(node.inputs[0]).or_insert((id, 0));
             }
         }
         let mut readers = Readers { inputs: HashMap::new(), of: HashMap::new() };
@@ -173,7 +174,7 @@ fn fuse_parameter_gradients(compiler: &Compiler<'_>, drafts: &mut [Option<Draft>
     let Some(bias) = drafts.iter().position(is_bias) else { return };
     let plain = compiler.nodes[id].control_inputs.is_empty() && compiler.nodes[bias].control_inputs.is_empty();
     // What feeds the product must not wait for the bias's gradient.
-    if !plain || product.inputs[0].0 > bias {
+    if !plain || product.inputs[0].0 > bias || !lie_together(compiler, id, bias) {
         return;
     }
     let inputs = product.inputs.clone();
@@ -196,8 +197,8 @@ fn fuse_cross_entropy(compiler: &Compiler<'_>, readers: &Readers, drafts: &mut [
         return;
     }
     let shape = |(node, output): Edge| &compiler.nodes[node].outputs[output].1;
-    let one_for_each_row = matches!(shape(scale).sizes(), [_, Some(1)]);
-    if !one_for_each_row || depends(compiler, scale.0, derivative.0) {
+    let one_for_each_row = matches!(shape(scale).sizes(), [_, Some(1)]) && shape((id, 0)) == shape(derivative);
+    if !one_for_each_row || !lie_together(compiler, id, derivative.0) || depends(compiler, scale.0, derivative.0) {
         return;
     }
     let Some(entropy) = drafts[derivative.0].take() else { return };
@@ -206,6 +207,11 @@ fn fuse_cross_entropy(compiler: &Compiler<'_>, readers: &Readers, drafts: &mut [
     let (node, nodes) = (derivative.0, vec![derivative.0, id]);
     let outputs = vec![(derivative.0, 0), (id, 0)];
     drafts[id] = Some(Draft { kernel: Kernel::ScaledCrossEntropy, node, nodes, inputs, outputs });
+}
+
+/// Whether all replicas share both nodes' values, or each has its own: a step writes to one bank.
+fn lie_together(compiler: &Compiler<'_>, first: NodeId, second: NodeId) -> bool {
+    compiler.uniform[first] == compiler.uniform[second]
 }
 
 /// Whether `node` needs the values that `source` gives.

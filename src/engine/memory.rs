@@ -1,6 +1,7 @@
 //! Everything that the steps of a plan touch.
 
 use super::bank::{Bank, Slot, Stored, for_kind};
+use super::execute::{Context, StreamKey};
 use super::executor::Split;
 use super::lane::Lane;
 use super::pace::Pace;
@@ -46,6 +47,24 @@ impl Memory {
         self.lanes.iter_mut().for_each(|lane| lane.bind(plan, dims));
     }
 
+    /// Runs the steps whose results depend on shapes alone.
+    pub fn set_up(&mut self, plan: &Plan) -> Result<()> {
+        let Memory { binding, shared, lanes, .. } = self;
+        let (dims, stream) = (&binding.dims, StreamKey::default());
+        for step in &plan.setup {
+            if plan.values[step.outputs[0]].slot.shared {
+                Context { plan, dims, bank: shared, replica: 0, replicas: 1, shared: None, stream }.run(step)?;
+                continue;
+            }
+            for Lane { count, bank, .. } in &mut *lanes {
+                for replica in 0..*count {
+                    Context { plan, dims, bank, replica, replicas: 1, shared: Some(shared), stream }.run(step)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Exchanges the variables of each replica with those of the bank with its number.
     pub fn swap_variables(&mut self, own: &mut [Bank]) {
         for Lane { first, count, bank, .. } in &mut self.lanes {
@@ -54,12 +73,17 @@ impl Memory {
         }
     }
 
+    /// The number of the lane that holds replica `replica`.
+    fn lane_of(&self, replica: usize) -> usize {
+        self.lanes.partition_point(|lane| lane.first + lane.count <= replica)
+    }
+
     /// The bank that holds a value of replica `replica`, and which of the bank's replicas that is.
-    pub fn bank_of(&self, slot: Slot, replica: usize) -> (&Bank, usize) {
+    fn bank_of(&self, slot: Slot, replica: usize) -> (&Bank, usize) {
         if slot.shared {
             return (&self.shared, 0);
         }
-        let lane = self.lanes.iter().find(|lane| replica < lane.first + lane.count).expect("replicas are all in lanes");
+        let lane = &self.lanes[self.lane_of(replica)];
         (&lane.bank, replica - lane.first)
     }
 
@@ -69,16 +93,27 @@ impl Memory {
         bank.read(slot.part, replica, length)
     }
 
+    /// The same, for writing.
+    pub fn write<T: Stored>(&mut self, slot: Slot, replica: usize, length: usize) -> &mut [T] {
+        if slot.shared {
+            return self.shared.write(slot.part, 0, length);
+        }
+        let lane = self.lane_of(replica);
+        let Lane { first, bank, .. } = &mut self.lanes[lane];
+        bank.write(slot.part, replica - *first, length)
+    }
+
     /// Replica `replica`'s value as an array of shape `shape`.
     pub fn to_array(&self, slot: Slot, replica: usize, shape: &[usize]) -> Array {
         let (bank, replica) = self.bank_of(slot, replica);
         bank.to_array(slot.kind, slot.part, replica, shape)
     }
 
-    /// Gives each replica its part of an array.
+    /// Gives each replica its part of an array; of a single number, which has no rows, all of it.
     pub fn feed(&mut self, plan: &Plan, feed: &FeedSlot, array: &Array, split: Split) -> Result<()> {
         let length = self.binding.dims[feed.value].elements();
         let Slot { kind, part, .. } = plan.values[feed.value].slot;
+        let split = if array.shape().is_empty() { Split::Whole } else { split };
         for Lane { first, count, bank, .. } in &mut self.lanes {
             for_kind!(kind, T => match split {
                 Split::Rows => fill(bank.write::<T>(part, 0, *count * length), array, *first * length)?,

@@ -6,6 +6,7 @@
 mod all_reduce;
 mod bank;
 mod compile;
+mod emit;
 mod error;
 mod execute;
 mod executor;

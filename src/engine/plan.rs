@@ -113,7 +113,7 @@ pub(super) struct FeedSlot {
 pub(super) struct ShapeRule {
     pub op: Op,
     pub inputs: Vec<usize>,
-    /// The first of the values whose shapes it gives; they are consecutive. `usize::MAX` where a value is not kept.
+    /// The values whose shapes it gives.
     pub outputs: Vec<usize>,
     pub name: usize,
 }
@@ -121,7 +121,8 @@ pub(super) struct ShapeRule {
 /// The shapes of all values for a certain number of rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Binding {
-    pub rows: Option<usize>,
+    /// Whether all that follows from the shapes is in its place.
+    pub complete: bool,
     /// Those of one replica.
     pub dims: Vec<Dims>,
     /// For each phase and each of its steps: whether it may run over the rows of several replicas at once.
@@ -172,9 +173,7 @@ impl Plan {
                     op: self.names[rule.name].clone(),
                     reason: format!("its shape {shape} cannot be known before it runs"),
                 })?;
-                if value != usize::MAX {
-                    binding.dims[value] = self.dims(value, &sizes)?;
-                }
+                binding.dims[value] = self.dims(value, &sizes)?;
             }
         }
         for step in self.phases.iter().flat_map(|phase| phase.once.iter().chain(&phase.each)) {

@@ -268,13 +268,11 @@ impl Dependencies {
                 _ => self.step_of.get(&root).is_some_and(|&step| step != index && places[step] == Place::Setup),
             }
         };
-        if pure && draft.inputs[..read].iter().all(is_known) {
+        // What waits for steps of each run, as control dependencies have it, keeps its place behind them.
+        let waits = self.before[index].iter().any(|&step| places[step] != Place::Setup);
+        if pure && !waits && draft.inputs[..read].iter().all(is_known) {
             return Place::Setup;
         }
-        if draft.nodes.iter().all(|&node| self.runs_once(compiler, node)) { Place::Once } else { Place::Each }
-    }
-
-    fn runs_once(&self, compiler: &Compiler<'_>, node: NodeId) -> bool {
-        compiler.uniform[node]
+        if draft.nodes.iter().all(|&node| compiler.uniform[node]) { Place::Once } else { Place::Each }
     }
 }

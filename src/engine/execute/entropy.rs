@@ -37,6 +37,7 @@ impl Context<'_> {
                 let labels = step.inputs[1];
                 self.write::<T, _>(first, |out, inputs| {
                     let (x, labels) = (inputs.read::<T>(logits), inputs.read::<T>(labels));
+                    out.fill(T::from_f64(0.0));
                     let pairs = x.chunks_exact(classes.max(1)).zip(labels.chunks_exact(classes.max(1)));
                     for (out, (x, labels)) in out.iter_mut().zip(pairs) {
                         let (largest, total) = largest_and_total(x);
