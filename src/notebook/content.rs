@@ -10,7 +10,10 @@ use std::io::Write;
 /// output can come between. Content cannot end its block: a marker inside it is broken by an invisible
 /// character.
 pub fn display(forms: &[(&str, &str)]) {
-    let text = blocks(forms);
+    let text = match super::host::frame_mark() {
+        Some(mark) => frame(mark, forms),
+        None => blocks(forms),
+    };
     let mut output = std::io::stdout().lock();
     // A notebook that no longer listens is no reason for its program to end.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
@@ -24,6 +27,12 @@ fn blocks(forms: &[(&str, &str)]) -> String {
         text.push_str(&format!("EVCXR_BEGIN_CONTENT {mime}\n{content}\nEVCXR_END_CONTENT\n"));
     }
     text
+}
+
+/// One line that only the kernel of this session takes for rich output.
+fn frame(mark: &str, forms: &[(&str, &str)]) -> String {
+    let data: serde_json::Map<_, _> = forms.iter().map(|(mime, content)| (mime.to_string(), (*content).into())).collect();
+    format!("{mark}{}\n", serde_json::json!({ "data": data }))
 }
 
 /// Breaks whatever evcxr would take for a marker by a word joiner, which has no width.
