@@ -6,8 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What the library is built from.
-const PARTS: [&str; 7] =
-    ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "docs", "src"];
+const PARTS: [&str; 7] = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "docs", "src"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("..").canonicalize()?;

@@ -46,7 +46,9 @@ fn spike() -> error::Result<()> {
     let notebook = std::env::temp_dir();
     let mut session = Session::start(private, &template, &notebook, Box::new(|output| println!("   {output:?}")))?;
     eprintln!("{:?} started", start.elapsed());
-    for (number, code) in std::fs::read_to_string(std::env::args().nth(1).unwrap()).unwrap().split("\n---\n").enumerate() {
+    for (number, code) in
+        std::fs::read_to_string(std::env::args().nth(1).unwrap()).unwrap().split("\n---\n").enumerate()
+    {
         let begun = std::time::Instant::now();
         let result = session.execute(Cell::new(Some(number + 1), code));
         println!("{:?} [{}] {result:?}", begun.elapsed(), number + 1);

@@ -31,7 +31,8 @@ fn blocks(forms: &[(&str, &str)]) -> String {
 
 /// One line that only the kernel of this session takes for rich output.
 fn frame(mark: &str, forms: &[(&str, &str)]) -> String {
-    let data: serde_json::Map<_, _> = forms.iter().map(|(mime, content)| (mime.to_string(), (*content).into())).collect();
+    let data: serde_json::Map<_, _> =
+        forms.iter().map(|(mime, content)| (mime.to_string(), (*content).into())).collect();
     format!("{mark}{}\n", serde_json::json!({ "data": data }))
 }
 

@@ -57,6 +57,7 @@ fn report(word: &str, body: &str) {
 /// The mark that begins a frame of rich output, if the kernel understands frames.
 pub(crate) fn frame_mark() -> Option<&'static str> {
     static MARK: OnceLock<Option<String>> = OnceLock::new();
-    let mark = MARK.get_or_init(|| std::env::var("TPULAB_DISPLAY").ok().map(|secret| format!("\u{1e}tpulab {secret} ")));
+    let mark =
+        MARK.get_or_init(|| std::env::var("TPULAB_DISPLAY").ok().map(|secret| format!("\u{1e}tpulab {secret} ")));
     mark.as_deref().filter(|_| is_attached())
 }

@@ -42,8 +42,7 @@ fn instead_of(line: &str) -> Option<String> {
         ").evcxr_display();" => format!(").evcxr_display(); {}", report("result", "String::new()")),
         _ => {
             let form = line.strip_prefix("eprintln!(\"")?.strip_suffix("\", error);")?;
-            matches!(form, "{}" | "{:?}" | "{:#?}")
-                .then(|| report("error", &format!("format!(\"{form}\", error)")))?
+            matches!(form, "{}" | "{:?}" | "{:#?}").then(|| report("error", &format!("format!(\"{form}\", error)")))?
         }
     })
 }

@@ -139,7 +139,8 @@ impl Splitter {
         let mime = String::from_utf8_lossy(&self.buffer[BEGIN.len()..head]).trim().to_owned();
         let content = String::from_utf8_lossy(&self.buffer[body..end]).into_owned();
         let content = content.strip_suffix('\n').unwrap_or(&content);
-        let line_end = self.buffer[end..].iter().position(|byte| *byte == b'\n').map_or(self.buffer.len(), |at| end + at + 1);
+        let line_end =
+            self.buffer[end..].iter().position(|byte| *byte == b'\n').map_or(self.buffer.len(), |at| end + at + 1);
         match &mut self.bundle {
             Some(bundle) if !bundle.has(&mime) => bundle.add(&mime, content),
             bundle => pieces.extend(bundle.replace(Bundle::of(&mime, content)).map(Piece::Display)),

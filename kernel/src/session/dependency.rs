@@ -39,20 +39,27 @@ fn one(line: &str, dependency: &str, notebook: &Path, loaded: &str) -> Result<St
 
 fn library(item: &Item, notebook: &Path, loaded: &str) -> Result<()> {
     let wanted = item.get("features").and_then(Item::as_array);
-    let wanted = wanted.map(|features| features.iter().filter_map(Value::as_str).collect::<Vec<_>>()).unwrap_or_default();
+    let wanted =
+        wanted.map(|features| features.iter().filter_map(Value::as_str).collect::<Vec<_>>()).unwrap_or_default();
     if let Some(missing) = wanted.iter().find(|feature| !FEATURES.contains(feature)) {
         let have = FEATURES.join(", ");
         return Err(Error::new("KERNEL030", format!("tpulab is loaded with the features {have}, not with {missing}"))
             .help("take the feature out of the line, or use evcxr's own kernel"));
     }
     let Some(path) = item.get("path").and_then(Item::as_str) else {
-        return Err(Error::new("KERNEL031", "tpulab is loaded already, and no other version of it can be loaded beside it")
-            .help("take the line out; `use tpulab` works without it"));
+        return Err(Error::new(
+            "KERNEL031",
+            "tpulab is loaded already, and no other version of it can be loaded beside it",
+        )
+        .help("take the line out; `use tpulab` works without it"));
     };
     let path = notebook.join(path);
     if Sources::of_package(&path)?.digest() != loaded {
-        return Err(Error::new("KERNEL032", format!("the sources in {} are not those that are loaded", path.display()))
-            .help("run `cargo run --release -p tpulab-kernel -- kernel install` in that checkout and restart the kernel"));
+        return Err(Error::new(
+            "KERNEL032",
+            format!("the sources in {} are not those that are loaded", path.display()),
+        )
+        .help("run `cargo run --release -p tpulab-kernel -- kernel install` in that checkout and restart the kernel"));
     }
     Ok(())
 }

@@ -45,7 +45,8 @@ pub fn enter(private: &PrivateFolder, standard_library: &Path, toolchain: &Toolc
     places.extend(std::env::split_paths(&path));
     let inner = std::env::join_paths(places).context("KERNEL012", "the path cannot be extended")?;
     let cargo = |name: &OsString| {
-        name.to_str().is_some_and(|name| name.starts_with("CARGO_") && name != "CARGO_HOME" && !name.starts_with("CARGO_HTTP"))
+        name.to_str()
+            .is_some_and(|name| name.starts_with("CARGO_") && name != "CARGO_HOME" && !name.starts_with("CARGO_HTTP"))
     };
     let foreign: Vec<_> = std::env::vars_os().map(|(name, _)| name).filter(cargo).collect();
     let (session, here) = folder.variable();
@@ -92,7 +93,8 @@ pub fn cells_process(folder: &Folder, notebook: &Path, secret: &str) -> Result<C
 /// Something that no cell prints by chance.
 pub fn secret() -> String {
     let mut bytes = [0; 16];
-    let read = std::fs::File::open("/dev/urandom").and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes));
+    let read =
+        std::fs::File::open("/dev/urandom").and_then(|mut file| std::io::Read::read_exact(&mut file, &mut bytes));
     if read.is_err() {
         bytes[..4].copy_from_slice(&std::process::id().to_le_bytes());
     }

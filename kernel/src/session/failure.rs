@@ -2,8 +2,8 @@
 
 use evcxr::CompilationError;
 
-use super::place::place;
 use super::Cell;
+use super::place::place;
 use crate::error::Error;
 use crate::runtime::streams::Report;
 
@@ -38,9 +38,11 @@ impl Failure {
 
     /// Something in the compiler's helpers broke.
     pub fn broken() -> Self {
-        Failure::new("KERNEL020", "the kernel could not work on this cell", [
-            "variables and functions are still there; the cell may be more than the kernel understands".to_owned(),
-        ])
+        Failure::new(
+            "KERNEL020",
+            "the kernel could not work on this cell",
+            ["variables and functions are still there; the cell may be more than the kernel understands".to_owned()],
+        )
     }
 
     /// What the cells' process said about a cell that evcxr takes for good.
@@ -76,7 +78,9 @@ impl Failure {
                 vec![format!("  in {}, line {line}", cell.name()), format!("{line:4} | {text}")]
             }
             // A panic of a library: the place in its sources helps only its author.
-            None => at.rsplit('/').next().filter(|at| !at.is_empty()).map(|at| format!("  in {at}")).into_iter().collect(),
+            None => {
+                at.rsplit('/').next().filter(|at| !at.is_empty()).map(|at| format!("  in {at}")).into_iter().collect()
+            }
         };
         let first = message.lines().next().unwrap_or("").to_owned();
         let rest = message.lines().skip(1).map(str::to_owned);
@@ -118,9 +122,11 @@ impl Failure {
     /// What evcxr says about a cell that did not run.
     pub fn of(error: evcxr::Error, interrupted: bool, cells: &[Cell]) -> Self {
         match error {
-            _ if interrupted => Failure::new(INTERRUPT, "stopped while the cell was compiled", [
-                "nothing of the cell has run; all variables are still there".to_owned(),
-            ]),
+            _ if interrupted => Failure::new(
+                INTERRUPT,
+                "stopped while the cell was compiled",
+                ["nothing of the cell has run; all variables are still there".to_owned()],
+            ),
             evcxr::Error::CompilationErrors(errors) => Failure::compiler(&errors, cells),
             evcxr::Error::TypeRedefinedVariablesLost(names) => Failure::new(
                 "variables lost",
@@ -144,7 +150,12 @@ impl Failure {
         for error in &serious {
             traceback.push(format!("{}: {}", name(error), error.message()));
             traceback.extend(cells.last().map(|cell| excerpt(error, cell)).unwrap_or_default());
-            traceback.extend(error.help().iter().flat_map(|help| format!("help: {help}").lines().map(str::to_owned).collect::<Vec<_>>()));
+            traceback.extend(
+                error
+                    .help()
+                    .iter()
+                    .flat_map(|help| format!("help: {help}").lines().map(str::to_owned).collect::<Vec<_>>()),
+            );
             traceback.extend(error.evcxr_extra_hint().map(|hint| format!("hint: {hint}")));
         }
         let first = serious.first();

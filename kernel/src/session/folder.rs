@@ -121,12 +121,9 @@ impl PrivateFolder {
         fs::rename(unnamed, directory.path().join("lock"))?;
         let folder = PrivateFolder { directory, _lock: lock };
         let inner = folder.folder();
-        for needed in [
-            inner.path().to_owned(),
-            inner.programs(),
-            inner.configuration(),
-            inner.no_standard_library().join("core"),
-        ] {
+        for needed in
+            [inner.path().to_owned(), inner.programs(), inner.configuration(), inner.no_standard_library().join("core")]
+        {
             fs::create_dir_all(needed)?;
         }
         let program = std::env::current_exe()?;

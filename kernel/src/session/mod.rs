@@ -95,7 +95,8 @@ impl Session {
             Outlet::open(&folder.socket(), &secret, sink).context("KERNEL010", "no socket for the cells' output")?
         };
         let command = environment::cells_process(&folder, notebook, &secret)?;
-        let (context, _) = EvalContext::with_subprocess_command(command).context("KERNEL011", "evcxr does not start")?;
+        let (context, _) =
+            EvalContext::with_subprocess_command(command).context("KERNEL011", "evcxr does not start")?;
         let context = CommandContext::with_eval_context(context);
         interrupter.watch(context.process_handle());
         let mut session = Session {
@@ -159,10 +160,9 @@ impl Session {
         let result = match result {
             Ok(Ok(outputs)) => match Failure::reported(&reports, &source, cells, interrupted) {
                 Some(failure) => Err(failure),
-                None => Ok(Done {
-                    has_result: reports.contains(&Report::Result),
-                    said: said(outputs.content_by_mime_type),
-                }),
+                None => {
+                    Ok(Done { has_result: reports.contains(&Report::Result), said: said(outputs.content_by_mime_type) })
+                }
             },
             Ok(Err(error)) => {
                 if matches!(error, evcxr::Error::SubprocessTerminated(_)) {

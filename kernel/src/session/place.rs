@@ -35,8 +35,11 @@ mod tests {
 
     #[test]
     fn the_longest_agreement_wins_then_the_latest_cell() {
-        let cells =
-            [Cell::new(Some(1), "fn f() {\n    panic!()\n}"), Cell::new(Some(2), "f();\n    panic!()\n"), Cell::new(Some(3), "f();")];
+        let cells = [
+            Cell::new(Some(1), "fn f() {\n    panic!()\n}"),
+            Cell::new(Some(2), "f();\n    panic!()\n"),
+            Cell::new(Some(3), "f();"),
+        ];
         let source = "#![allow(x)]\nfn f() {\n    panic!()\n}\npub fn run() {\nf();\n}";
         let found = |line| place(source, line, &cells).map(|(cell, line)| (cell.number, line));
         assert_eq!(found(3), Some((Some(1), 2)));

@@ -21,7 +21,8 @@ pub struct Sources {
 impl Sources {
     /// The sources that this kernel carries.
     pub fn of_this_kernel() -> Self {
-        let mut files: Vec<_> = embedded::FILES.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())).collect();
+        let mut files: Vec<_> =
+            embedded::FILES.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())).collect();
         files.sort();
         Sources { files }
     }
@@ -30,9 +31,10 @@ impl Sources {
     pub fn of_package(root: &Path) -> Result<Self> {
         let missing = || format!("{} is no checkout of tpulab", root.display());
         let manifest = fs::read_to_string(root.join("Cargo.toml")).context("KERNEL006", missing())?;
-        let name = manifest.parse::<DocumentMut>().ok().and_then(|manifest| {
-            Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
-        });
+        let name = manifest
+            .parse::<DocumentMut>()
+            .ok()
+            .and_then(|manifest| Some(manifest.get("package")?.get("name")?.as_str()?.to_owned()));
         if name.as_deref() != Some("tpulab") {
             return Err(Error::new("KERNEL006", missing()).help("give the folder that holds tpulab's Cargo.toml"));
         }

@@ -17,8 +17,11 @@ pub fn copy(toolchain: &Toolchain, to: &Path) -> Result<()> {
     let from = toolchain.sysroot.join("lib/rustlib/src/rust/library");
     if !from.join("core").exists() {
         let add = "run `rustup component add rust-src`";
-        return Err(Error::new("KERNEL005", format!("the sources of the standard library are not in {}", from.display()))
-            .help(add));
+        return Err(Error::new(
+            "KERNEL005",
+            format!("the sources of the standard library are not in {}", from.display()),
+        )
+        .help(add));
     }
     for name in CRATES {
         copy_sources(&from.join(name).join("src"), &to.join(name).join("src"))
