@@ -19,8 +19,10 @@ pub enum Output {
     Stdout(String),
     /// Text on standard error.
     Stderr(String),
-    /// A value in several forms. The last one of a cell that ends in an expression is the cell's result.
+    /// A value in several forms.
     Display(Bundle),
+    /// The value of the expression that the cell ended in.
+    Result(Bundle),
     /// What was shown so far is taken away; if `wait`, only when the next output comes.
     Clear {
         /// Whether to wait for the next output.

@@ -50,6 +50,7 @@ impl Outlet {
             gathered: String::new(),
             gathered_is_error: false,
             since: None,
+            shows_result: false,
             sink,
         };
         std::thread::Builder::new().name("output".into()).spawn(move || reader.run())?;
@@ -83,6 +84,8 @@ struct Reader {
     gathered: String,
     gathered_is_error: bool,
     since: Option<Instant>,
+    /// Whether the value that is held back is what the cell ended in.
+    shows_result: bool,
     sink: Sink,
 }
 
@@ -93,9 +96,8 @@ impl Reader {
                 return;
             }
             let mut ignored = [0; 64];
-            match (&self.woken).read(&mut ignored) {
-                Ok(0) => return,
-                Ok(_) | Err(_) => {}
+            if let Ok(0) = (&self.woken).read(&mut ignored) {
+                return;
             }
             self.read_all();
             let asked: Vec<_> = self.asked.try_iter().collect();
@@ -108,7 +110,8 @@ impl Reader {
                 }
             } else if self.since.is_some_and(|since| since.elapsed() >= GATHER) {
                 self.send_text();
-                if self.since.is_some_and(|since| since.elapsed() >= HOLD)
+                if !self.shows_result
+                    && self.since.is_some_and(|since| since.elapsed() >= HOLD)
                     && let Some(bundle) = self.splitter.take_bundle()
                 {
                     self.since = None;
@@ -186,7 +189,10 @@ impl Reader {
                     reports.push(report);
                 }
                 for report in reports {
-                    (self.sink)(Output::Report(report));
+                    match report {
+                        Report::Result => self.shows_result = true,
+                        report => (self.sink)(Output::Report(report)),
+                    }
                 }
             }
             None => {}
@@ -236,7 +242,8 @@ impl Reader {
         let pieces = self.splitter.finish();
         self.send_text();
         if let Some(bundle) = bundle {
-            (self.sink)(Output::Display(bundle));
+            let result = std::mem::take(&mut self.shows_result);
+            (self.sink)(if result { Output::Result(bundle) } else { Output::Display(bundle) });
         }
         for piece in pieces {
             self.piece(piece);
@@ -245,5 +252,6 @@ impl Reader {
         self.send_text();
         self.splitter = Splitter::new(&self.secret);
         self.since = None;
+        self.shows_result = false;
     }
 }

@@ -105,7 +105,8 @@ impl Failure {
         let text = error.to_string();
         let reason = ["SIGABRT", "SIGSEGV", "SIGKILL", "SIGBUS", "SIGILL", "SIGFPE", "exit status"]
             .into_iter()
-            .find_map(|word| text.find(word).map(|at| text[at..].lines().next().unwrap_or(word).to_owned()))
+            .find_map(|word| text.find(word).map(|at| text[at..].lines().next().unwrap_or(word)))
+            .map(|reason| reason.trim_end_matches(')').to_owned())
             .unwrap_or_else(|| text.lines().last().unwrap_or("it ended").to_owned());
         let good = cells.iter().filter(|cell| cell.good).count();
         let more = [
@@ -142,9 +143,22 @@ impl Failure {
         }
     }
 
+    /// The cell is right, but not what evcxr adds to it in order to keep its variables.
+    fn unnameable(errors: &[&CompilationError]) -> Self {
+        let said = errors.iter().map(|error| format!("  the compiler said: {}", error.message()));
+        let help =
+            ["the way out: import the types that it names, say the type (`let x: … = …;`), or put the code into a \
+             function or a block `{ … }`, so that the variable ends with it"
+                .to_owned()];
+        let happened = "a variable of this cell cannot be kept for the next cells: its type has no name here";
+        Failure::new("KERNEL021", happened, said.chain(help))
+    }
+
     fn compiler(errors: &[CompilationError], cells: &[Cell]) -> Self {
         let serious: Vec<_> = errors.iter().filter(|error| error.level() == "error").collect();
-        let serious = if serious.is_empty() { errors.iter().collect() } else { serious };
+        if serious.is_empty() || serious.iter().all(|error| !error.is_from_user_code()) {
+            return Failure::unnameable(&serious);
+        }
         let name = |error: &CompilationError| error.code().map_or("error".to_owned(), |code| format!("error[{code}]"));
         let mut traceback = Vec::new();
         for error in &serious {

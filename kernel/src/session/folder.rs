@@ -93,6 +93,13 @@ impl Folder {
         self.beside("socket")
     }
 
+    /// Removes it with all that lies beside it.
+    pub fn remove(&self) {
+        if let Some(private) = self.path.parent() {
+            let _ = fs::remove_dir_all(private);
+        }
+    }
+
     fn beside(&self, name: &str) -> PathBuf {
         self.path.with_file_name(name)
     }

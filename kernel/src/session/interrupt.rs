@@ -63,13 +63,26 @@ impl Interrupter {
         self.state.interrupted.load(Ordering::SeqCst)
     }
 
+    /// Whether the execution that goes on, or the last one, was interrupted.
+    pub fn interrupted(&self) -> bool {
+        self.state.interrupted.load(Ordering::SeqCst)
+    }
+
+    /// Ends what is compiled and the cells' process with all that it started, at once.
+    pub fn kill(&self) {
+        if let Some(group) = self.state.compiles() {
+            let _ = killpg(group, Signal::SIGKILL);
+        }
+        self.state.signal_cells(true);
+    }
+
     /// Interrupts the execution that goes on; returns at once.
     ///
     /// A compilation is ended at once. A running cell is asked to stop, and its process ended if it does not.
     pub fn interrupt(&self) {
         let state = self.state.clone();
         let execution = state.executions.load(Ordering::SeqCst);
-        if execution % 2 == 0 || state.interrupted.swap(true, Ordering::SeqCst) {
+        if execution.is_multiple_of(2) || state.interrupted.swap(true, Ordering::SeqCst) {
             return;
         }
         std::thread::spawn(move || {

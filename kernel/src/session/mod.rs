@@ -12,13 +12,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use evcxr::{CommandContext, EvalContext};
+use evcxr::{CommandContext, EvalCallbacks, EvalContext};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 use crate::error::{Context, Result};
 use crate::output::{Bundle, Outlet, Output, Sink};
-use crate::runtime::streams::{self, Report};
+use crate::runtime::streams::Report;
 use crate::template::{FEATURES, Template};
 
 pub use cell::Cell;
@@ -51,13 +51,16 @@ struct Heard {
     reports: Vec<Report>,
 }
 
+/// Asks a person: the prompt, and whether the answer is secret. An error says why there is no answer.
+pub type Input<'a> = dyn Fn(&str, bool) -> Result<String, String> + 'a;
+
 /// What a cell ended in.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Whether the last value shown is the value of the cell's last expression.
-    pub has_result: bool,
     /// What a `:command` said.
     pub said: Option<Bundle>,
+    /// Panics that the cell itself caught.
+    pub caught: Vec<String>,
 }
 
 impl Session {
@@ -140,8 +143,8 @@ impl Session {
         let _ = self.context.completions(code, code.len());
     }
 
-    /// Runs a cell.
-    pub fn execute(&mut self, cell: Cell) -> Result<Done, Failure> {
+    /// Runs a cell; what it asks a person for, `input` answers.
+    pub fn execute(&mut self, cell: Cell, input: &Input) -> Result<Done, Failure> {
         let code = match self.prepared(&cell) {
             Ok(code) => code,
             Err(error) => return Err(Failure::refused(&error)),
@@ -150,7 +153,11 @@ impl Session {
         let group = self.context.process_handle().lock().map(|child| child.id()).ok();
         self.interrupter.execution_begins();
         let context = &mut self.context;
-        let result = catch_unwind(AssertUnwindSafe(|| context.execute(&code)));
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let mut callbacks =
+                EvalCallbacks { input_reader: &|request| answer_line(input(&request.prompt, request.is_password)) };
+            context.execute_with_callbacks(&code, &mut callbacks)
+        }));
         let interrupted = self.interrupter.execution_ends();
         self.outlet.drain();
         let reports = self.take_reports();
@@ -160,9 +167,7 @@ impl Session {
         let result = match result {
             Ok(Ok(outputs)) => match Failure::reported(&reports, &source, cells, interrupted) {
                 Some(failure) => Err(failure),
-                None => {
-                    Ok(Done { has_result: reports.contains(&Report::Result), said: said(outputs.content_by_mime_type) })
-                }
+                None => Ok(Done { said: said(outputs.content_by_mime_type), caught: caught(&reports) }),
             },
             Ok(Err(error)) => {
                 if matches!(error, evcxr::Error::SubprocessTerminated(_)) {
@@ -188,6 +193,19 @@ impl Session {
     fn prepared(&mut self, cell: &Cell) -> Result<String> {
         let code = dependency::resolved(&cell.code, &self.notebook, &self.sources)?;
         Ok(crate::compiler::without_marks(&code))
+    }
+
+    /// The cells that were good, in their order. From here on they count as not run, and those that run again are
+    /// good again.
+    pub fn take_good_cells(&mut self) -> Vec<Cell> {
+        let good = self.cells.iter().filter(|cell| cell.good).cloned().collect();
+        self.cells.clear();
+        good
+    }
+
+    /// Puts cells back that did not run again.
+    pub fn keep_cells(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.cells.extend(cells);
     }
 
     /// What could stand at `position`, in bytes.
@@ -239,5 +257,19 @@ fn said(contents: std::collections::HashMap<String, String>) -> Option<Bundle> {
     (!bundle.data.is_empty()).then_some(bundle)
 }
 
-/// The variable by which this executable knows that it is the process for the cells.
-pub const CELLS: &str = streams::SOCKET;
+/// An answer as the library reads it: one line, whose first character tells text from a reason why there is none.
+fn answer_line(answer: Result<String, String>) -> String {
+    let (mark, text) = match answer {
+        Ok(text) => ('=', text),
+        Err(reason) => ('!', reason),
+    };
+    format!("{mark}{}", text.replace(['\n', '\r'], " "))
+}
+
+fn caught(reports: &[Report]) -> Vec<String> {
+    let text = |report: &Report| match report {
+        Report::Panic { message, .. } => Some(format!("a panic that was caught: {message}\n")),
+        _ => None,
+    };
+    reports.iter().filter_map(text).collect()
+}

@@ -26,7 +26,15 @@ pub fn place<'a>(source: &str, line: usize, cells: &'a [Cell]) -> Option<(&'a Ce
             }
         }
     }
-    best.map(|(_, cell, line)| (cell, line))
+    best.map(|(_, cell, line)| (cell, line)).or_else(|| last_expression(source[at], cells))
+}
+
+/// The end of the last cell, if the line shows its value: evcxr puts a bracket before a last expression.
+fn last_expression<'a>(line: &str, cells: &'a [Cell]) -> Option<(&'a Cell, usize)> {
+    let expression = line.trim_start().strip_prefix('(')?;
+    let cell = cells.last()?;
+    let found = cell.code.lines().enumerate().filter(|(_, text)| text.trim_end().ends_with(expression)).last();
+    found.map(|(index, _)| (cell, index + 1))
 }
 
 #[cfg(test)]
@@ -45,6 +53,8 @@ mod tests {
         assert_eq!(found(3), Some((Some(1), 2)));
         assert_eq!(found(6), Some((Some(3), 1)));
         assert_eq!(found(1), None);
+        let cells = [Cell::new(Some(1), "let v = vec![1];\nlet i = 5; v[i]")];
+        assert_eq!(place("let i = 5;\n(v[i]\n).show();", 2, &cells).map(|(_, line)| line), Some(2));
         assert_eq!(found(99), None);
         assert_eq!(found(0), None);
     }

@@ -51,6 +51,12 @@ impl Sources {
         Ok(Sources { files })
     }
 
+    /// The library's Rust files: their names and texts.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let rust = self.files.iter().filter(|(name, _)| name.starts_with("src/") && name.ends_with(".rs"));
+        rust.filter_map(|(name, bytes)| Some((name.as_str(), std::str::from_utf8(bytes).ok()?)))
+    }
+
     /// A digest of what decides the compiled library; the same sources give the same digest anywhere.
     pub fn digest(&self) -> String {
         let mut hasher = Sha256::new();
