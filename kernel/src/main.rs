@@ -16,6 +16,10 @@ mod template;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Inference makes and drops trees of small nodes all the time, which the system's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if std::env::var_os(runtime::streams::SOCKET).is_some() && std::env::var_os("EVCXR_IS_RUNTIME").is_some() {
         runtime::run();

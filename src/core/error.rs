@@ -25,6 +25,8 @@ pub enum Exception {
     OsError,
     /// Python's `LookupError`.
     LookupError,
+    /// Python's `KeyboardInterrupt`.
+    KeyboardInterrupt,
     /// `tf.errors.InvalidArgumentError`.
     InvalidArgumentError,
     /// `tf.errors.OutOfRangeError`.

@@ -5,7 +5,7 @@ use super::{EstimatorSpec, Evaluation, RunError};
 use crate::core::Result;
 use crate::engine::{Flow, Request, Runner};
 use crate::graph::Tensor;
-use crate::notebook::logging;
+use crate::notebook::{Progress, StopFlag, logging};
 use crate::summary::EventWriter;
 
 /// Runs up to `limit` batches through the updates of the metrics, then reads their values.
@@ -24,12 +24,13 @@ pub(crate) fn evaluate(
     let plan = runner.executor().prepare(&request)?;
     runner.executor().set_step(global_step);
     let (mut total, mut steps) = (0.0, 0u64);
+    let mut progress = Progress::new("evaluate", Some(limit));
     runner.run_loop(plan, limit, &mut |executor| {
         total += executor.scalar(plan, 0, 0);
         steps += 1;
-        log_progress(steps, limit);
-        Ok(Flow::Continue)
+        tell_progress(&mut progress, steps, limit)
     })?;
+    drop(progress);
     if steps == 0 {
         return Err(RunError::NoInput { mode: "evaluate" }.into());
     }
@@ -44,11 +45,16 @@ pub(crate) fn evaluate(
     Ok(Evaluation::new(entries, global_step, steps))
 }
 
-/// One line for each batch of fewer than 20, else ten in all.
-pub(crate) fn log_progress(step: u64, limit: u64) {
+/// One line for each batch of fewer than 20, else ten in all; an error if the user interrupted.
+pub(crate) fn tell_progress(progress: &mut Progress, step: u64, limit: u64) -> Result<Flow> {
     let every = if limit < 20 { 1 } else { limit / 10 };
     if limit != u64::MAX && step.is_multiple_of(every) {
         logging::info(format!("Evaluation [{step}/{limit}]"));
+    }
+    progress.update(step, None);
+    match StopFlag::process().stop_requested() {
+        true if step < limit => Err(RunError::Interrupted { mode: "evaluate", step, saved: None }.into()),
+        _ => Ok(Flow::Continue),
     }
 }
 

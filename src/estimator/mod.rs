@@ -47,7 +47,7 @@ pub use spec::EstimatorSpec;
 pub use steps::{EvalSteps, MaxSteps, Steps, TrainSteps, UntilEnd};
 pub(crate) use {
     estimator::{open_input, skip_training, training_parts, with_model_dir},
-    evaluation::{log_progress, save_result},
+    evaluation::{save_result, tell_progress},
     inputs::InputTensors,
     model_dir::{ModelDir, restore},
     spec::scalar_loss,

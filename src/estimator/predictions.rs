@@ -3,6 +3,7 @@
 use super::{Prediction, RunError};
 use crate::core::{Array, Result};
 use crate::engine::{Flow, LoopEnd, PlanId, Runner};
+use crate::notebook::StopFlag;
 use std::fmt;
 
 /// The predictions for a dataset, computed as they are asked for: one for each example, or one for each batch.
@@ -19,6 +20,8 @@ pub struct Predictions {
     batch: Vec<Array>,
     rows: usize,
     at: usize,
+    /// How many batches were run.
+    batches: u64,
     ended: bool,
 }
 
@@ -32,11 +35,26 @@ impl Predictions {
         single_examples: bool,
         real_rows: Box<dyn FnMut() -> Option<usize> + Send>,
     ) -> Self {
-        Predictions { runner, plan, names, single_examples, real_rows, batch: Vec::new(), rows: 0, at: 0, ended: false }
+        Predictions {
+            runner,
+            plan,
+            names,
+            single_examples,
+            real_rows,
+            batch: Vec::new(),
+            rows: 0,
+            at: 0,
+            batches: 0,
+            ended: false,
+        }
     }
 
     /// Runs the next batch; false where there is none.
     fn run_batch(&mut self) -> Result<bool> {
+        if StopFlag::process().stop_requested() {
+            return Err(RunError::Interrupted { mode: "predict", step: self.batches, saved: None }.into());
+        }
+        self.batches += 1;
         let (plan, count) = (self.plan, self.names.len());
         let batch = &mut self.batch;
         let end = self.runner.run_loop(plan, 1, &mut |executor| {

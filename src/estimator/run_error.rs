@@ -71,6 +71,15 @@ pub enum RunError {
     },
     /// The training operation did not count its step.
     GlobalStep,
+    /// The user interrupted.
+    Interrupted {
+        /// What was being done: train, evaluate, predict.
+        mode: &'static str,
+        /// The step that was done last.
+        step: u64,
+        /// The folder in which training has saved that step.
+        saved: Option<String>,
+    },
     /// Predictions that do not have one entry for each example.
     PredictionRows {
         /// The prediction's name.
@@ -105,7 +114,8 @@ pub struct NanOrigin {
 impl Explain for RunError {
     fn explain(&self) -> Explanation {
         use Exception::{
-            InvalidArgumentError, KeyError, NanLossDuringTrainingError, NotFoundError, OutOfRangeError, ValueError,
+            InvalidArgumentError, KeyError, KeyboardInterrupt, NanLossDuringTrainingError, NotFoundError,
+            OutOfRangeError, ValueError,
         };
         match self {
             RunError::Steps { name } => {
@@ -167,6 +177,16 @@ impl Explain for RunError {
                 "train_op ran, and the global step stayed the same, so the training would never end",
             )
             .help("give `minimize` the global step: `minimize(&loss, Some(&features.graph().global_step()))`"),
+            RunError::Interrupted { mode, step, saved: Some(folder) } => Explanation::new(
+                "RUN013",
+                KeyboardInterrupt,
+                format!("{mode} was interrupted after step {step}, which is saved in {folder}"),
+            )
+            .help("run the cell again: it goes on from there"),
+            RunError::Interrupted { mode, step, saved: None } => {
+                Explanation::new("RUN013", KeyboardInterrupt, format!("{mode} was interrupted after step {step}"))
+                    .help("run the cell again")
+            }
             RunError::PredictionRows { name, found, rows } => Explanation::new(
                 "RUN010",
                 ValueError,

@@ -10,7 +10,7 @@ use crate::core::{Array, Clock, Error, Result};
 use crate::data::Position;
 use crate::engine::{BatchSource, Flow, LoopEnd, PlanId, Request, Runner};
 use crate::graph::{Graph, Operation, Tensor};
-use crate::notebook::{StopFlag, logging};
+use crate::notebook::{Progress, StopFlag, logging};
 use std::time::Duration;
 
 /// Everything that a training needs: built by an estimator, with a runner that stands ready.
@@ -32,6 +32,13 @@ pub(crate) struct Training<'a> {
     pub placement: Option<Placement>,
     /// Opens the input once more, at a position where it stood before.
     pub reopen: &'a dyn Fn(&Position) -> Result<Box<dyn BatchSource>>,
+}
+
+/// What looks on while a training runs, beside the user's hooks.
+struct Observers {
+    saver: CheckpointSaverHook,
+    summaries: Summaries,
+    progress: Progress,
 }
 
 /// How old a snapshot may be when a loop starts: a NaN costs no more than replaying so much.
@@ -60,16 +67,18 @@ pub(crate) struct LogStyle {
 }
 
 impl Training<'_> {
-    /// Trains to the last step, to the end of the input, or until a hook or the user stops it.
+    /// Trains to the last step, to the end of the input, or until a hook stops it. A user's interrupt is an error, but
+    /// ends the training as well as any: its last step is saved.
     pub fn run(mut self) -> Result<TrainReport> {
         let clock = Clock::system();
-        let mut saver = CheckpointSaverHook::of(self.model_dir, self.config, clock.clone());
+        let saver = CheckpointSaverHook::of(self.model_dir, self.config, clock.clone());
         for hook in &mut *self.hooks {
             hook.begin(self.graph)?;
         }
-        let mut summaries = Summaries::new(&self)?;
-        self.with_session(self.first_step, |hook, session| hook.after_create_session(session), &mut saver)?;
-        self.note_checkpoint(self.first_step, &mut saver, &mut summaries)?;
+        let summaries = Summaries::new(&self)?;
+        let mut observers = Observers { saver, summaries, progress: Progress::new("train", Some(self.last_step)) };
+        self.with_session(self.first_step, |hook, session| hook.after_create_session(session), &mut observers)?;
+        self.note_checkpoint(self.first_step, &mut observers)?;
 
         let replicas = self.runner.executor().replicas();
         let mut report = TrainReport {
@@ -84,7 +93,7 @@ impl Training<'_> {
         let mut step = self.first_step;
         let mut ended = false;
         while step < self.last_step && !ended && !StopFlag::process().stop_requested() {
-            let wanted = self.steps_of_next_loop(step, &saver, &summaries, &speed);
+            let wanted = self.steps_of_next_loop(step, &observers, &speed);
             let now = clock.now();
             if snapshot.as_ref().is_none_or(|(taken, _)| now.saturating_sub(*taken) >= SNAPSHOT_AGE) {
                 let position = self.runner.input_position();
@@ -92,8 +101,7 @@ impl Training<'_> {
                 snapshot = Some((now, Snapshot { step, variables, position }));
             }
             let snapshot = snapshot.as_ref().map(|(_, snapshot)| snapshot);
-            let (context, last_loss, end) =
-                self.run_loop(step, wanted, &mut saver, &mut summaries, &mut report, snapshot)?;
+            let (context, last_loss, end) = self.run_loop(step, wanted, &mut observers, &mut report, snapshot)?;
             let done = context.global_step;
             if done == step && end == LoopEnd::EndOfInput {
                 break;
@@ -104,18 +112,23 @@ impl Training<'_> {
             step = done;
             report.global_step = step;
             if let Some(steps_per_second) = speed.log(step, last_loss) {
-                summaries.speed(step, steps_per_second, self.log.examples)?;
+                observers.summaries.speed(step, steps_per_second, self.log.examples)?;
             }
-            self.note_checkpoint(step, &mut saver, &mut summaries)?;
+            self.note_checkpoint(step, &mut observers)?;
             ended = context.should_stop() || end == LoopEnd::EndOfInput;
         }
-        if report.steps() == 0 && self.first_step < self.last_step && !StopFlag::process().stop_requested() {
+        let interrupted = StopFlag::process().stop_requested() && step < self.last_step && !ended;
+        if report.steps() == 0 && self.first_step < self.last_step && !interrupted {
             return Err(RunError::NoInput { mode: "train" }.into());
         }
-        self.with_session(step, |hook, session| hook.end(session), &mut saver)?;
-        self.note_checkpoint(step, &mut saver, &mut summaries)?;
+        self.with_session(step, |hook, session| hook.end(session), &mut observers)?;
+        self.note_checkpoint(step, &mut observers)?;
         if let Some(loss) = report.loss() {
             logging::info(format!("Loss for final step: {}.", shown_loss(self.config, &report, loss)));
+        }
+        if interrupted {
+            let saved = Some(self.model_dir.location().to_string());
+            return Err(RunError::Interrupted { mode: "train", step, saved }.into());
         }
         Ok(report)
     }
@@ -125,11 +138,11 @@ impl Training<'_> {
         &mut self,
         step: u64,
         wanted: u64,
-        saver: &mut CheckpointSaverHook,
-        summaries: &mut Summaries,
+        observers: &mut Observers,
         report: &mut TrainReport,
         snapshot: Option<&Snapshot>,
     ) -> Result<(RunContext, f64, LoopEnd)> {
+        let Observers { saver, summaries, progress } = observers;
         let before = RunContext::new(step, wanted);
         let mut asked = Vec::with_capacity(self.hooks.len());
         let mut fetches = vec![self.loss.clone()];
@@ -160,6 +173,7 @@ impl Training<'_> {
             }
             let mean = total / replicas as f64;
             report.losses.push(mean);
+            progress.update(step + report.losses.len() as u64 - start, Some(("loss", mean)));
             nan = mean.is_nan();
             Ok(if nan || StopFlag::process().stop_requested() { Flow::Stop } else { Flow::Continue })
         })?;
@@ -216,7 +230,7 @@ impl Training<'_> {
         RunError::NanLoss { step, origin }.into()
     }
 
-    fn steps_of_next_loop(&self, step: u64, saver: &CheckpointSaverHook, summaries: &Summaries, speed: &Speed) -> u64 {
+    fn steps_of_next_loop(&self, step: u64, observers: &Observers, speed: &Speed) -> u64 {
         let left = self.last_step - step;
         match self.loops {
             Loops::Of(steps) => steps.min(left),
@@ -224,7 +238,8 @@ impl Training<'_> {
             Loops::Single if !self.hooks.is_empty() => 1,
             // Nobody looks between these steps, so they may run in one go.
             Loops::Single => {
-                let patience = saver.patience(step).min(summaries.steps_in_one_go(step)).min(speed.patience(step));
+                let saver = observers.saver.patience(step);
+                let patience = saver.min(observers.summaries.steps_in_one_go(step)).min(speed.patience(step));
                 left.min(patience).min(100)
             }
         }
@@ -234,20 +249,20 @@ impl Training<'_> {
         &mut self,
         global_step: u64,
         mut call: impl FnMut(&mut dyn SessionRunHook, &SessionState<'_>) -> Result<()>,
-        saver: &mut CheckpointSaverHook,
+        observers: &mut Observers,
     ) -> Result<()> {
         let session = SessionState { global_step, variables: self.runner.executor().store() };
         for hook in &mut *self.hooks {
             call(hook.as_mut(), &session)?;
         }
-        call(saver, &session)
+        call(&mut observers.saver, &session)
     }
 
     /// Keeps the input's position beside a checkpoint that was just saved, and notes it among the events.
-    fn note_checkpoint(&mut self, step: u64, saver: &mut CheckpointSaverHook, summaries: &mut Summaries) -> Result<()> {
-        let Some(prefix) = saver.take_saved() else { return Ok(()) };
+    fn note_checkpoint(&mut self, step: u64, observers: &mut Observers) -> Result<()> {
+        let Some(prefix) = observers.saver.take_saved() else { return Ok(()) };
         self.model_dir.save_input(&prefix, self.seed, &self.runner.input_position())?;
-        summaries.checkpoint(&prefix, step)
+        observers.summaries.checkpoint(&prefix, step)
     }
 }
 

@@ -10,13 +10,28 @@ use std::io::Write;
 /// output can come between. Content cannot end its block: a marker inside it is broken by an invisible
 /// character.
 pub fn display(forms: &[(&str, &str)]) {
-    let text = match super::host::frame_mark() {
-        Some(mark) => frame(mark, forms),
+    write(&match super::host::frame_mark() {
+        Some(mark) => frame(mark, &serde_json::json!({ "data": data(forms) })),
         None => blocks(forms),
-    };
-    let mut output = std::io::stdout().lock();
-    // A notebook that no longer listens is no reason for its program to end.
-    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    });
+}
+
+/// Takes away what the cell has shown so far; if `wait`, only when it shows something new. IPython: `clear_output`.
+///
+/// Only the kernel of this project does it.
+pub fn clear_output(wait: bool) {
+    if let Some(mark) = super::host::frame_mark() {
+        write(&frame(mark, &serde_json::json!({ "clear": { "wait": wait } })));
+    }
+}
+
+/// Writes at once, past whatever bar stands in a terminal.
+pub(super) fn write(text: &str) {
+    super::progress::beside(|| {
+        let mut output = std::io::stdout().lock();
+        // A notebook that no longer listens is no reason for its program to end.
+        let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    });
 }
 
 fn blocks(forms: &[(&str, &str)]) -> String {
@@ -30,10 +45,13 @@ fn blocks(forms: &[(&str, &str)]) -> String {
 }
 
 /// One line that only the kernel of this session takes for rich output.
-fn frame(mark: &str, forms: &[(&str, &str)]) -> String {
-    let data: serde_json::Map<_, _> =
-        forms.iter().map(|(mime, content)| (mime.to_string(), (*content).into())).collect();
-    format!("{mark}{}\n", serde_json::json!({ "data": data }))
+pub(super) fn frame(mark: &str, content: &serde_json::Value) -> String {
+    format!("{mark}{content}\n")
+}
+
+/// The forms of a value by their MIME types.
+pub(super) fn data(forms: &[(&str, &str)]) -> serde_json::Map<String, serde_json::Value> {
+    forms.iter().map(|(mime, content)| (mime.to_string(), (*content).into())).collect()
 }
 
 /// Breaks whatever evcxr would take for a marker by a word joiner, which has no width.

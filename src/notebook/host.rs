@@ -4,11 +4,11 @@
 //! rebuild. Under any other kernel nothing of this is active.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The descriptor on which the kernel listens, once it has said so.
 static REPORTS: AtomicI32 = AtomicI32::new(-1);
@@ -39,6 +39,80 @@ pub extern "C" fn tpulab_attach(reports: i32) {
 pub extern "C" fn tpulab_flush() {
     // A notebook that no longer listens is no reason for its program to end.
     let _ = std::io::stdout().flush();
+}
+
+/// The descriptors on which the kernel is asked and answers, once it has said so.
+static INPUT: [AtomicI32; 2] = [AtomicI32::new(-1), AtomicI32::new(-1)];
+
+/// Tells the library where it asks the kernel for input, and where it reads the answer.
+#[allow(unsafe_code, reason = "no other symbol has this name")]
+#[unsafe(no_mangle)]
+pub extern "C" fn tpulab_attach_input(questions: i32, answers: i32) {
+    INPUT[0].store(questions, Ordering::SeqCst);
+    INPUT[1].store(answers, Ordering::SeqCst);
+}
+
+/// What a person is asked.
+pub(super) struct Question<'a> {
+    /// One line.
+    pub prompt: &'a str,
+    /// Whether the answer is not to be shown.
+    pub secret: bool,
+}
+
+impl Question<'_> {
+    /// The line by which evcxr knows a question.
+    fn line(&self) -> String {
+        let kind = if self.secret { "EVCXR_INPUT_REQUEST_PASSWORD" } else { "EVCXR_INPUT_REQUEST" };
+        format!("{kind}:{}\n", self.prompt)
+    }
+}
+
+/// Asks the kernel that has loaded this library. Its answer is `=` and the text, or `!` and the reason for none.
+pub(super) fn ask_kernel(question: &Question<'_>) -> Result<String, String> {
+    let [questions, answers] = [INPUT[0].load(Ordering::SeqCst), INPUT[1].load(Ordering::SeqCst)];
+    if questions < 0 || answers < 0 {
+        return Err("this kernel cannot ask".to_owned());
+    }
+    // One question at a time, and one reader of its answer.
+    static ASKING: Mutex<()> = Mutex::new(());
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    #[allow(unsafe_code, reason = "the kernel opened both and keeps them open")]
+    let (mut questions, mut answers) =
+        unsafe { (ManuallyDrop::new(File::from_raw_fd(questions)), ManuallyDrop::new(File::from_raw_fd(answers))) };
+    questions.write_all(question.line().as_bytes()).map_err(|error| error.to_string())?;
+    let mut line = Vec::new();
+    let mut byte = [0];
+    // The kernel's next command follows on the same descriptor and must stay there.
+    while answers.read(&mut byte).map_err(|error| error.to_string())? == 1 && byte[0] != b'\n' {
+        line.push(byte[0]);
+    }
+    let line = String::from_utf8_lossy(&line).into_owned();
+    match line.strip_prefix('=') {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(line.strip_prefix('!').unwrap_or("the kernel is gone").to_owned()),
+    }
+}
+
+/// Whether evcxr's own kernel runs the cells.
+pub(crate) fn under_evcxr() -> bool {
+    !is_attached() && std::env::var_os("EVCXR_IS_RUNTIME").is_some()
+}
+
+/// Asks evcxr's own kernel, which answers on standard input.
+pub(super) fn ask_evcxr(question: &Question<'_>) -> Result<String, String> {
+    super::content::write(&question.line());
+    line_of_standard_input()
+}
+
+/// The next line of standard input, without its end.
+pub(super) fn line_of_standard_input() -> Result<String, String> {
+    let mut line = String::new();
+    match std::io::stdin().read_line(&mut line) {
+        Ok(0) => Err("the input has ended".to_owned()),
+        Ok(_) => Ok(line.trim_end_matches(['\n', '\r']).to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Whether a kernel of this project runs the cells.

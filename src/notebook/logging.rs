@@ -60,7 +60,7 @@ pub fn log(level: Level, message: impl fmt::Display) {
     if level >= verbosity() {
         let line = line(level, message);
         // Nobody listens: nothing to be done, and no reason to end.
-        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        let _ = super::progress::beside(|| std::io::stderr().lock().write_all(line.as_bytes()));
     }
 }
 

@@ -3,10 +3,11 @@
 use super::spec::TpuEstimatorSpec;
 use super::tpu_call::require_rows;
 use crate::core::{Array, Result, Shape};
-use crate::engine::{Executor, ExecutorOptions, Flow, Precision, Request, Runner};
+use crate::engine::{Executor, ExecutorOptions, Precision, Request, Runner};
 use crate::estimator::{Evaluation, ModeKeys, scalar_loss};
 use crate::graph::{Graph, Tensor, Tensors};
 use crate::metrics::Metrics;
+use crate::notebook::Progress;
 
 /// Runs `steps` batches: each core computes loss and outputs of its shard, the host takes in the outputs of all cores,
 /// one after the other, with the metrics of its own graph.
@@ -37,6 +38,7 @@ pub(super) fn evaluate_on_tpu(
     let (mut all_shards, mut shard_0) = (0.0, 0.0);
     let count = outputs.len();
     let mut step = 0;
+    let mut progress = Progress::new("evaluate", Some(steps));
     runner.run_loop(plan, steps, &mut |executor| {
         let losses = (0..replicas).map(|replica| executor.scalar(plan, 0, replica));
         all_shards += losses.sum::<f64>() / replicas as f64;
@@ -44,9 +46,9 @@ pub(super) fn evaluate_on_tpu(
         let arrays: Vec<Array> = (1..=count).map(|fetch| executor.concatenated(plan, fetch)).collect();
         host.update(&arrays)?;
         step += 1;
-        crate::estimator::log_progress(step, steps);
-        Ok(Flow::Continue)
+        crate::estimator::tell_progress(&mut progress, step, steps)
     })?;
+    drop(progress);
     let mut entries = host.values()?;
     let (all_shards, shard_0) = (all_shards / steps as f64, shard_0 / steps as f64);
     if faithful {

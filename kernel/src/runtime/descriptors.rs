@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::libc;
 
-use super::streams::{ANSWERS, REPORTS, SOCKET, Stream};
+use super::streams::{ANSWERS, COMMANDS, REPORTS, SOCKET, Stream};
 
 /// The two ends of the conversation with evcxr.
 pub struct Descriptors {
@@ -17,9 +17,6 @@ pub struct Descriptors {
     /// What evcxr is told.
     pub answers: File,
 }
-
-/// The number of the descriptor that carries evcxr's lines.
-const COMMANDS: RawFd = 199;
 
 /// Moves the conversation to private descriptors and gives the cells streams of their own.
 ///

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::signals;
-use super::streams::REPORTS;
+use super::streams::{ANSWERS, COMMANDS, REPORTS};
 
 /// The cells loaded so far. None is ever unloaded: a variable may hold code of any of them.
 #[derive(Default)]
@@ -58,6 +58,9 @@ fn attach(cell: &Library) -> bool {
     unsafe {
         let Ok(attach) = cell.get::<extern "C" fn(i32)>(b"tpulab_attach") else { return false };
         attach(REPORTS);
+        if let Ok(attach_input) = cell.get::<extern "C" fn(i32, i32)>(b"tpulab_attach_input") {
+            attach_input(ANSWERS, COMMANDS);
+        }
         if let Ok(set_stop) = cell.get::<extern "C" fn(bool)>(b"tpulab_set_stop") {
             signals::stop_with(*set_stop);
         }

@@ -5,6 +5,9 @@ use std::os::fd::RawFd;
 /// The variable that makes this executable the process for the cells; it names the kernel's socket.
 pub const SOCKET: &str = "TPULAB_KERNEL_SOCKET";
 
+/// Where evcxr's lines are read.
+pub const COMMANDS: RawFd = 199;
+
 /// Where lines for evcxr are written.
 pub const ANSWERS: RawFd = 200;
 

@@ -7,6 +7,7 @@ use jupyter_protocol::{
     CodeMirrorMode, CommInfoReply, HelpLink, HistoryReply, JupyterMessage, JupyterMessageContent, KernelInfoReply,
     LanguageInfo, ReplyStatus, ShutdownRequest, Status,
 };
+use serde_json::json;
 
 use super::completeness;
 use super::control::Ending;
@@ -106,7 +107,8 @@ impl Shell {
         what(&mut self.history.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers what needs no session. Unknown requests get no answer, as the protocol wants it.
+    /// Answers what needs no session. Requests of an unknown kind get no answer; those whose content makes no sense get
+    /// an error.
     pub fn answer_at_once(&self, request: &JupyterMessage, replies: &Replies) {
         match &request.content {
             JupyterMessageContent::KernelInfoRequest(_) => replies.send(kernel_info(), request),
@@ -118,10 +120,29 @@ impl Shell {
                 let none = CommInfoReply { status: ReplyStatus::Ok, comms: HashMap::new(), error: None };
                 replies.send(none, request);
             }
+            JupyterMessageContent::UnknownMessage(unknown) if REQUESTS.contains(&unknown.msg_type.as_str()) => {
+                let evalue = format!("the content of this {} cannot be read", unknown.msg_type);
+                let error = json!({ "status": "error", "ename": "KERNEL046", "evalue": evalue,
+                                    "traceback": [format!("KERNEL046: {evalue}")] });
+                replies.send(unknown.reply(error), request);
+            }
             _ => {}
         }
     }
 }
+
+/// The requests that the kernel understands.
+const REQUESTS: [&str; 9] = [
+    "execute_request",
+    "complete_request",
+    "inspect_request",
+    "is_complete_request",
+    "history_request",
+    "comm_info_request",
+    "kernel_info_request",
+    "interrupt_request",
+    "shutdown_request",
+];
 
 fn kernel_info() -> KernelInfoReply {
     let link = |text: &str, url: &str| HelpLink { text: text.to_owned(), url: url.to_owned() };

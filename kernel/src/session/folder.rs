@@ -166,31 +166,38 @@ fn lock(path: &Path) -> io::Result<Option<Flock<fs::File>>> {
 }
 
 /// Copies a folder with all that is in it; times are kept, for cargo goes by them.
+///
+/// What a compiler has put out is never rewritten, only replaced, and it is nearly all of the bytes: where the file
+/// system allows it, both folders hold the same file.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
-        let target = to.join(entry.file_name());
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = entry.file_type()?;
         if kind.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &target)?;
-            let times = entry.metadata()?;
-            let file = fs::OpenOptions::new().write(true).open(&target);
-            // A template may be read-only; its copy belongs to the session.
-            let file = match file {
-                Ok(file) => file,
-                Err(_) => {
-                    let mode = times.permissions().mode() | 0o200;
-                    fs::set_permissions(&target, fs::Permissions::from_mode(mode))?;
-                    fs::OpenOptions::new().write(true).open(&target)?
-                }
-            };
-            file.set_times(fs::FileTimes::new().set_modified(times.modified()?))?;
+            copy(&source, &target)?;
+        } else if kind.is_file() && !(is_compiled(&source) && fs::hard_link(&source, &target).is_ok()) {
+            copy_file(&source, &target)?;
         }
     }
     Ok(())
+}
+
+fn is_compiled(file: &Path) -> bool {
+    file.extension().is_some_and(|kind| kind == "rlib" || kind == "rmeta" || kind == "so")
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    let original = fs::metadata(from)?;
+    // A template may be read-only; its copy belongs to the session.
+    let mode = original.permissions().mode();
+    if mode & 0o200 == 0 {
+        fs::set_permissions(to, fs::Permissions::from_mode(mode | 0o200))?;
+    }
+    let times = fs::FileTimes::new().set_modified(original.modified()?);
+    fs::OpenOptions::new().write(true).open(to)?.set_times(times)
 }
 
 /// Takes the cells that were compiled in the crate `path` out of it; what they were linked to stays.
