@@ -43,7 +43,7 @@ fn an_interrupt_ends_a_training_and_leaves_a_checkpoint() -> Result<()> {
         assert_eq!(classifier.train(|| endless(64), Steps(3))?.global_step(), 10, "and it can go on");
 
         let config = tf::tpu::RunConfig::new().tpu_config(TpuConfig::new().iterations_per_loop(5));
-        let on_tpu = TpuEstimator::new(model).config(config).train_batch_size(64).build()?;
+        let on_tpu = TpuEstimator::new(model).config(config).train_batch_size(64).eval_batch_size(64).build()?;
         let input_fn = |params: &Params| endless(params.batch_size());
         let stopped = on_tpu.train_with_hooks(input_fn, Steps(1000), &mut [Box::new(Interrupt(7))]);
         assert!(stopped.unwrap_err().to_string().contains("train was interrupted after step 10"));

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::error::Result;
 use crate::kernelspec::{self, Place};
+use crate::runner;
 use crate::server;
 use crate::template::Template;
 
@@ -20,6 +22,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Runs notebooks from top to bottom
+    ///
+    /// The exit status is 0 only if every cell did what it should: no error, or one where the cell has the tag
+    /// `raises-exception`. Cells with the tag `skip-execution` do not run. Nothing is written unless --output or
+    /// --report says so.
+    Run(RunArguments),
     /// The kernel "Rust (tpulab)" of Jupyter
     #[command(subcommand)]
     Kernel(Kernel),
@@ -45,12 +53,59 @@ enum Kernel {
     },
     /// Lists where the kernel is installed
     List,
+    /// Compiles the library for notebooks; `install` and `run` call this
+    #[command(hide = true)]
+    Prepare,
     /// Serves a connection; Jupyter calls this
     Run {
         /// The file that describes the connection
         #[arg(long)]
         connection_file: PathBuf,
     },
+}
+
+#[derive(Args, Debug)]
+struct RunArguments {
+    /// The notebooks
+    #[arg(required = true, value_name = "NOTEBOOK")]
+    notebooks: Vec<PathBuf>,
+    /// An installed kernel, by its name [default: this program's own]
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Sets a parameter of the cell with the tag `parameters`
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
+    parameters: Vec<(String, String)>,
+    /// How long a cell may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = seconds)]
+    timeout_per_cell: f64,
+    /// Goes on after a cell that failed; the exit status still tells
+    #[arg(long)]
+    allow_errors: bool,
+    /// Writes the notebook with its outputs: a file, or a folder for several notebooks
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Fails where the outputs are not those that the notebook holds; numbers may differ by a thousandth
+    #[arg(long)]
+    check: bool,
+    /// Writes a report in JUnit's form
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+}
+
+fn parameter(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    let fits = |letter: char| letter.is_alphanumeric() || letter == '_';
+    match name.is_empty() || !name.chars().all(fits) {
+        true => Err(format!("{name:?} is no name of a variable")),
+        false => Ok((name.to_owned(), value.to_owned())),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 && seconds < 1e9 => Ok(seconds),
+        _ => Err("a number of seconds above 0 is needed".to_owned()),
+    }
 }
 
 #[derive(Args, Debug)]
@@ -90,10 +145,27 @@ pub fn run() -> ExitCode {
 
 fn obey(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Run(arguments) => {
+            if arguments.kernel.is_none() {
+                Template::ensure()?;
+            }
+            let options = runner::Options {
+                kernel: arguments.kernel,
+                parameters: arguments.parameters,
+                timeout: Duration::from_secs_f64(arguments.timeout_per_cell),
+                allow_errors: arguments.allow_errors,
+                output: arguments.output,
+                check: arguments.check,
+                report: arguments.report,
+            };
+            if !runner::run(&arguments.notebooks, &options)? {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
         Command::Kernel(Kernel::Install { place, name }) => {
             kernelspec::check_name(&name)?;
             let folder = kernelspec::folder(&place.into(), &name)?;
-            let template = Template::ensure(&mut |text| println!("{text}"))?;
+            let template = Template::ensure()?;
             kernelspec::install(&folder, &template)?;
             println!("the kernel \"{}\" is installed in {}", kernelspec::DISPLAY_NAME, folder.display());
         }
@@ -110,6 +182,9 @@ fn obey(command: Command) -> Result<ExitCode> {
             for folder in found {
                 println!("{}", folder.display());
             }
+        }
+        Command::Kernel(Kernel::Prepare) => {
+            Template::prepare_here()?;
         }
         Command::Kernel(Kernel::Run { connection_file }) => match server::run(&connection_file)? {},
     }

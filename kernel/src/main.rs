@@ -8,6 +8,7 @@ mod compiler;
 mod error;
 mod kernelspec;
 mod output;
+mod runner;
 mod runtime;
 mod server;
 mod session;

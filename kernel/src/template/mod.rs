@@ -63,19 +63,35 @@ impl Template {
     }
 
     /// Finds the template and prepares it where it is missing, or made of other sources or by another compiler.
-    pub fn ensure(progress: &mut dyn FnMut(&str)) -> Result<Self> {
+    pub fn ensure() -> Result<Self> {
         let wanted = Description::wanted()?;
         match Self::find() {
-            Ok(template) if template.description == wanted => Ok(template),
-            _ => Self::prepare(&usual_place(&wanted)?, progress),
+            Ok(template) if template.description == wanted => return Ok(template),
+            _ => {}
+        }
+        // Whoever prepares goes into the session, and this process stays where it is.
+        let program = std::env::current_exe().context("KERNEL002", "this program cannot be found")?;
+        let status = std::process::Command::new(program)
+            .args(["kernel", "prepare"])
+            .status()
+            .context("KERNEL002", "the preparation does not start")?;
+        match status.success() {
+            true => Self::open(&usual_place(&wanted)?),
+            false => Err(Error::new("KERNEL002", "the session could not be prepared, for the reason above")
+                .help("`tpulab doctor` looks for what is missing")),
         }
     }
 
+    /// Prepares a template in its usual place.
+    pub fn prepare_here() -> Result<Self> {
+        Self::prepare(&usual_place(&Description::wanted()?)?)
+    }
+
     /// Compiles the library and all it needs, once, and keeps the result in the folder `path`.
-    pub fn prepare(path: &Path, progress: &mut dyn FnMut(&str)) -> Result<Self> {
+    fn prepare(path: &Path) -> Result<Self> {
         let wanted = Description::wanted()?;
         let sources = Sources::of_this_kernel();
-        progress("compiling tpulab for notebooks, once: about a minute");
+        eprintln!("compiling tpulab for notebooks, once: this takes a minute or two");
         let private = PrivateFolder::create().context("KERNEL002", "no folder for the session")?;
         let folder = private.folder();
         sources.write(&folder.library()).context("KERNEL002", "the sources cannot be written")?;
