@@ -120,6 +120,13 @@ pub(crate) fn is_attached() -> bool {
     REPORTS.load(Ordering::Relaxed) >= 0
 }
 
+/// Tells the kernel that the value it asks for next has no form, so that it takes no other for it.
+pub(super) fn shows_nothing() {
+    if is_attached() {
+        report("nothing", "");
+    }
+}
+
 /// A word, the number of bytes, a line feed, the bytes.
 fn report(word: &str, body: &str) {
     let descriptor = REPORTS.load(Ordering::SeqCst);

@@ -13,8 +13,9 @@ pub trait Show {
 
 impl<T: fmt::Debug + ?Sized> Show for T {
     fn evcxr_display(&self) {
-        if let Some(text) = shown(self) {
-            super::display(&[("text/plain", &text)]);
+        match shown(self) {
+            Some(text) => super::display(&[("text/plain", &text)]),
+            None => super::host::shows_nothing(),
         }
     }
 }

@@ -51,6 +51,7 @@ impl Outlet {
             gathered_is_error: false,
             since: None,
             shows_result: false,
+            shows_nothing: false,
             sink,
         };
         std::thread::Builder::new().name("output".into()).spawn(move || reader.run())?;
@@ -86,6 +87,8 @@ struct Reader {
     since: Option<Instant>,
     /// Whether the value that is held back is what the cell ended in.
     shows_result: bool,
+    /// Whether the cell ended in something that shows nothing.
+    shows_nothing: bool,
     sink: Sink,
 }
 
@@ -190,7 +193,8 @@ impl Reader {
                 }
                 for report in reports {
                     match report {
-                        Report::Result => self.shows_result = true,
+                        Report::Nothing => self.shows_nothing = true,
+                        Report::Result => self.shows_result = !std::mem::take(&mut self.shows_nothing),
                         report => (self.sink)(Output::Report(report)),
                     }
                 }
@@ -253,5 +257,6 @@ impl Reader {
         self.splitter = Splitter::new(&self.secret);
         self.since = None;
         self.shows_result = false;
+        self.shows_nothing = false;
     }
 }

@@ -57,6 +57,8 @@ pub enum Report {
     Panicked,
     /// The cell's own code begins to run.
     Begin,
+    /// The value that is to be shown has no form.
+    Nothing,
     /// The value of the last expression was shown.
     Result,
     /// A variable was lost because its type was defined again.
@@ -84,6 +86,7 @@ impl Report {
                 "error" => Some(Report::Error(body)),
                 "panicked" => Some(Report::Panicked),
                 "begin" => Some(Report::Begin),
+                "nothing" => Some(Report::Nothing),
                 "result" => Some(Report::Result),
                 "lost" => Some(Report::Lost(body)),
                 _ => None,
