@@ -1,3 +1,5 @@
+//! A shown value whose place can change.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{content, host};
