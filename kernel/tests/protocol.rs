@@ -258,4 +258,34 @@ fn further_dependencies_keep_what_is_loaded() {
     assert!(front_end.run("kept.len()").is_ok(), "a variable of the library is lost");
     let (name, _) = front_end.run(":dep tpulab = \"0.1\"").error();
     assert_eq!(name, "KERNEL031");
+
+    // Other sources of the library are built, which is seen, and used.
+    let checkout = front_end.folder().join("checkout");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for part in ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "docs", "src"] {
+        copy(&root.join(part), &checkout.join(part));
+    }
+    let iris = checkout.join("src/iris.rs");
+    let mut text = std::fs::read_to_string(&iris).unwrap();
+    text.push_str("\n/// Added.\npub const ADDED: u32 = 77;\n");
+    std::fs::write(&iris, text).unwrap();
+    let rebuilt = front_end.run(":dep tpulab = { path = \"checkout\" }\ntf::iris::ADDED");
+    assert_eq!(rebuilt.of("execute_result")[0]["data"]["text/plain"], "77", "{rebuilt:?}");
+    assert!(serde_json::to_string(&rebuilt.of("display_data")).unwrap().contains("Compiling tpulab"), "{rebuilt:?}");
+    assert!(front_end.run("tf::iris::ADDED + 1").is_ok());
+    // What other sessions begin with is as it was.
+    let mut other = FrontEnd::start();
+    assert_eq!(other.run("tf::iris::ADDED").error().0, "E0425");
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    if from.is_dir() {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap().flatten() {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        }
+    } else {
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(from, to).unwrap();
+    }
 }

@@ -5,6 +5,7 @@
 //! front ends see goes through one [`Publisher`], so it arrives in order.
 
 mod channels;
+mod compile_bar;
 mod completeness;
 mod connection;
 mod control;

@@ -5,10 +5,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use jupyter_protocol::{
     CompleteReply, ErrorOutput, ExecuteInput, ExecuteReply, ExecuteRequest, ExecutionCount, ExpressionResult,
     InspectReply, JupyterMessage, JupyterMessageContent, Media, MediaType, Payload, ReplyError, ReplyStatus, Status,
+    UnknownMessage,
 };
 use serde_json::json;
 
 use super::channels::Questions;
+use super::compile_bar::CompileBar;
 use super::documentation;
 use super::screen::Screen;
 use super::shell::{Job, Shell};
@@ -77,7 +79,7 @@ impl Worker {
             let request = Arc::new(job.request);
             self.shell.publisher.send(Status::busy(), Some(&request));
             match &request.content {
-                JupyterMessageContent::ExecuteRequest(asked) if aborted => self.answer_aborted(asked, &request),
+                JupyterMessageContent::ExecuteRequest(_) if aborted => self.answer_aborted(&request),
                 JupyterMessageContent::ExecuteRequest(asked) => self.execute(asked, &request, &mut session),
                 JupyterMessageContent::CompleteRequest(asked) => {
                     let reply = complete(&asked.code, asked.cursor_pos, session.as_mut().ok());
@@ -94,12 +96,9 @@ impl Worker {
         }
     }
 
-    fn answer_aborted(&self, _asked: &ExecuteRequest, request: &JupyterMessage) {
-        let reply = ExecuteReply {
-            status: ReplyStatus::Aborted,
-            execution_count: ExecutionCount::new(self.count),
-            ..ExecuteReply::default()
-        };
+    fn answer_aborted(&self, request: &JupyterMessage) {
+        // No count: the cell was not run.
+        let reply = UnknownMessage { msg_type: "execute_reply".to_owned(), content: json!({ "status": "aborted" }) };
         self.shell.replies.send(reply, request);
     }
 
@@ -168,6 +167,7 @@ impl Worker {
             let answer = self.questions.ask(prompt, password, request, || ending.interrupted());
             answer.ok_or_else(|| "interrupted while waiting for input".to_owned())
         };
+        let _bar = CompileBar::watch(session.progress_file(), self.screen.clone());
         if asked.code.trim() != AGAIN {
             return session.execute(Cell::new(number, &asked.code), &input).map(|done| self.show(done));
         }

@@ -7,27 +7,39 @@ use toml_edit::{DocumentMut, Item, Value};
 use crate::error::{Error, Result};
 use crate::template::{FEATURES, Sources};
 
-/// The cell with its `:dep` lines made ready for evcxr; every line keeps its place.
+/// A cell whose `:dep` lines are ready for evcxr.
+#[derive(Debug)]
+pub struct Resolved {
+    /// The cell; every line keeps its place.
+    pub code: String,
+    /// The library's sources, if it asks for others than those that are loaded.
+    pub library: Option<Sources>,
+}
+
+/// Makes the `:dep` lines of a cell ready for evcxr.
 ///
-/// A line that names the library loaded, by the path of sources with the digest `loaded`, becomes empty. Other
-/// relative paths are taken from the folder `notebook`.
-pub fn resolved(code: &str, notebook: &Path, loaded: &str) -> Result<String> {
+/// A line that names the library by the path of a checkout becomes empty: it is loaded, or will be before the cell
+/// runs. Other relative paths are taken from the folder `notebook`.
+pub fn resolved(code: &str, notebook: &Path, loaded: &str) -> Result<Resolved> {
     let mut lines = Vec::new();
+    let mut library = None;
     for line in code.split('\n') {
         lines.push(match line.trim_start().strip_prefix(":dep ") {
-            Some(dependency) => one(line, dependency.trim(), notebook, loaded)?,
+            Some(dependency) => one(line, dependency.trim(), notebook, loaded, &mut library)?,
             None => line.to_owned(),
         });
     }
-    Ok(lines.join("\n"))
+    Ok(Resolved { code: lines.join("\n"), library })
 }
 
-fn one(line: &str, dependency: &str, notebook: &Path, loaded: &str) -> Result<String> {
+fn one(line: &str, dependency: &str, notebook: &Path, loaded: &str, library: &mut Option<Sources>) -> Result<String> {
     let Ok(mut document) = dependency.parse::<DocumentMut>() else { return Ok(line.to_owned()) };
     let Some((name, item)) = document.iter_mut().next() else { return Ok(line.to_owned()) };
     let name = name.get().to_owned();
     if name == "tpulab" {
-        return library(item, notebook, loaded).map(|()| String::new());
+        let sources = wanted_library(item, notebook)?;
+        *library = (sources.digest() != loaded).then_some(sources);
+        return Ok(String::new());
     }
     if let Some(path) = item.get("path").and_then(Item::as_str).filter(|path| Path::new(path).is_relative()) {
         let path = notebook.join(path).to_string_lossy().into_owned();
@@ -37,7 +49,7 @@ fn one(line: &str, dependency: &str, notebook: &Path, loaded: &str) -> Result<St
     Ok(line.to_owned())
 }
 
-fn library(item: &Item, notebook: &Path, loaded: &str) -> Result<()> {
+fn wanted_library(item: &Item, notebook: &Path) -> Result<Sources> {
     let wanted = item.get("features").and_then(Item::as_array);
     let wanted =
         wanted.map(|features| features.iter().filter_map(Value::as_str).collect::<Vec<_>>()).unwrap_or_default();
@@ -53,15 +65,7 @@ fn library(item: &Item, notebook: &Path, loaded: &str) -> Result<()> {
         )
         .help("take the line out; `use tpulab` works without it"));
     };
-    let path = notebook.join(path);
-    if Sources::of_package(&path)?.digest() != loaded {
-        return Err(Error::new(
-            "KERNEL032",
-            format!("the sources in {} are not those that are loaded", path.display()),
-        )
-        .help("run `cargo run --release -p tpulab-kernel -- kernel install` in that checkout and restart the kernel"));
-    }
-    Ok(())
+    Sources::of_package(&notebook.join(path))
 }
 
 #[cfg(test)]
@@ -76,15 +80,18 @@ mod tests {
     fn the_loaded_library_costs_nothing_and_other_lines_stay() {
         let digest = Sources::of_this_kernel().digest();
         let code = ":dep tpulab = { path = \"..\", features = [\"linfa\"] }\n:dep rand = \"0.9\"\nlet x = 1;";
-        assert_eq!(resolved(code, &here(), &digest).unwrap(), "\n:dep rand = \"0.9\"\nlet x = 1;");
+        let ready = resolved(code, &here(), &digest).unwrap();
+        assert!(ready.library.is_none());
+        assert_eq!(ready.code, "\n:dep rand = \"0.9\"\nlet x = 1;");
         let code = ":dep mine = { path = \"../mine\" }";
-        assert_eq!(resolved(code, Path::new("/a/b"), "").unwrap(), ":dep mine = { path = \"/a/b/../mine\" }");
+        assert_eq!(resolved(code, Path::new("/a/b"), "").unwrap().code, ":dep mine = { path = \"/a/b/../mine\" }");
     }
 
     #[test]
-    fn another_library_is_refused_with_the_way_out() {
+    fn other_sources_are_asked_for_and_other_forms_refused() {
         let refused = |line: &str| resolved(line, &here(), "other").unwrap_err().code();
-        assert_eq!(refused(":dep tpulab = { path = \"..\" }"), "KERNEL032");
+        let changed = resolved(":dep tpulab = { path = \"..\" }", &here(), "other").unwrap();
+        assert_eq!(changed.library.map(|sources| sources.digest()), Some(Sources::of_this_kernel().digest()));
         assert_eq!(refused(":dep tpulab = \"0.1\""), "KERNEL031");
         assert_eq!(refused(":dep tpulab = { path = \"..\", features = [\"gpu\"] }"), "KERNEL030");
         assert_eq!(refused(":dep tpulab = { path = \"nowhere\" }"), "KERNEL006");

@@ -202,13 +202,21 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Takes the cells that were compiled in the crate `path` out of it; what they were linked to stays.
 pub fn forget_cells(path: &Path) -> io::Result<()> {
+    forget(path, "libcode_")
+}
+
+/// Takes the compiled library out of the crate `path`.
+pub fn forget_library(path: &Path) -> io::Result<()> {
+    forget(path, "libtpulab")
+}
+
+fn forget(path: &Path, prefix: &str) -> io::Result<()> {
     let mut folders = vec![path.join("target")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)?.flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
             if entry.file_type()?.is_dir() {
                 folders.push(entry.path());
-            } else if name.starts_with("libcode_") {
+            } else if entry.file_name().to_string_lossy().starts_with(prefix) {
                 fs::remove_file(entry.path())?;
             }
         }

@@ -19,7 +19,7 @@ use nix::unistd::Pid;
 use crate::error::{Context, Result};
 use crate::output::{Bundle, Outlet, Output, Sink};
 use crate::runtime::streams::Report;
-use crate::template::{FEATURES, Template};
+use crate::template::{FEATURES, Sources, Template};
 
 pub use cell::Cell;
 pub use environment::enter;
@@ -145,13 +145,16 @@ impl Session {
 
     /// Runs a cell; what it asks a person for, `input` answers.
     pub fn execute(&mut self, cell: Cell, input: &Input) -> Result<Done, Failure> {
+        self.interrupter.execution_begins();
         let code = match self.prepared(&cell) {
             Ok(code) => code,
-            Err(error) => return Err(Failure::refused(&error)),
+            Err(error) => {
+                self.interrupter.execution_ends();
+                return Err(Failure::refused(&error));
+            }
         };
         self.take_reports();
         let group = self.context.process_handle().lock().map(|child| child.id()).ok();
-        self.interrupter.execution_begins();
         let context = &mut self.context;
         let result = catch_unwind(AssertUnwindSafe(|| {
             let mut callbacks =
@@ -189,10 +192,34 @@ impl Session {
         result
     }
 
-    /// The cell as evcxr gets it, line for line.
+    /// The cell as evcxr gets it, line for line, with the library loaded that it asks for.
     fn prepared(&mut self, cell: &Cell) -> Result<String> {
-        let code = dependency::resolved(&cell.code, &self.notebook, &self.sources)?;
-        Ok(crate::compiler::without_marks(&code))
+        let resolved = dependency::resolved(&cell.code, &self.notebook, &self.sources)?;
+        if let Some(sources) = resolved.library {
+            self.rebuild(&sources)?;
+        }
+        Ok(crate::compiler::without_marks(&resolved.code))
+    }
+
+    /// Builds the library from other sources and begins anew with it.
+    fn rebuild(&mut self, sources: &Sources) -> Result<()> {
+        let folder = self.private.folder();
+        let failed = "the library's sources cannot be replaced";
+        // What is compiled may be the template's own file; a new one takes its place.
+        folder::forget_library(folder.path()).context("KERNEL002", failed)?;
+        let _ = std::fs::remove_file(folder.replay());
+        sources.write(&folder.library()).context("KERNEL002", failed)?;
+        self.cells.clear();
+        self.sources.clear();
+        self.context.execute(":clear").context("KERNEL013", "the session does not begin anew")?;
+        self.load_library()?;
+        self.sources = sources.digest();
+        Ok(())
+    }
+
+    /// What cargo compiles now, line by line.
+    pub fn progress_file(&self) -> PathBuf {
+        self.private.folder().progress()
     }
 
     /// The cells that were good, in their order. From here on they count as not run, and those that run again are
