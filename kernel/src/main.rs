@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     let name = arguments.next().unwrap_or_default();
     match Path::new(&name).file_name().and_then(|name| name.to_str()) {
         Some(compiler::CARGO) => return compiler::cargo(arguments.collect()),
+        Some(compiler::ANALYSIS_CARGO) => return compiler::analysis_cargo(&arguments.collect::<Vec<_>>()),
         Some(compiler::RUSTC) => return compiler::rustc(arguments.collect()),
         _ => {}
     }

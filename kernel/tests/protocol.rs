@@ -21,7 +21,7 @@ fn request(code: &str) -> ExecuteRequest {
 fn cells_give_values_streams_and_errors() {
     let mut front_end = FrontEnd::start();
     let first = front_end.run("println!(\"out\"); eprintln!(\"err\"); 1 + 1");
-    assert!(first.is_ok());
+    assert!(first.is_ok(), "{first:?}");
     assert_eq!((first.text("stdout").as_str(), first.text("stderr").as_str()), ("out\n", "err\n"));
     assert_eq!(first.of("execute_result")[0]["data"]["text/plain"], "2");
     assert_eq!(first.of("execute_input")[0]["execution_count"], 1);

@@ -5,6 +5,7 @@
 //! `rustc` without cargo where nothing but the cell changed, keeps the versions that are loaded, and leads a
 //! process group, so that an interrupt ends cargo and rustc together.
 
+mod analysis;
 mod dependencies;
 mod replay;
 mod rewrite;
@@ -17,6 +18,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use crate::session::Folder;
+pub use analysis::{REAL_CARGO, REAL_HOME, restore_home};
 use replay::Replay;
 pub use rewrite::without_marks;
 
@@ -25,6 +27,9 @@ pub const CARGO: &str = "mold";
 
 /// The name under which cargo calls rustc, so that the call can be remembered.
 pub const RUSTC: &str = "tpulab-rustc";
+
+/// The name under which inference calls cargo, in a folder that it takes for cargo's own.
+pub const ANALYSIS_CARGO: &str = "cargo";
 
 /// How dependencies are compiled, whatever a cell says about itself: fast, and without the checks that a cell has.
 const PROFILE: [&str; 3] = [
@@ -36,6 +41,17 @@ const PROFILE: [&str; 3] = [
 /// Does what `mold -run cargo …` would do.
 pub fn cargo(arguments: Vec<OsString>) -> ExitCode {
     match run(arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what cargo would do for inference.
+pub fn analysis_cargo(arguments: &[OsString]) -> ExitCode {
+    match analysis::cargo(arguments) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
@@ -80,11 +96,14 @@ fn run(arguments: Vec<OsString>) -> std::io::Result<ExitCode> {
 }
 
 fn status(cargo: &OsString, arguments: &[OsString]) -> std::io::Result<ExitCode> {
-    Ok(code(Command::new(cargo).args(arguments).status()))
+    let mut command = Command::new(cargo);
+    analysis::restore_home(&mut command);
+    Ok(code(command.args(arguments).status()))
 }
 
 fn compile(folder: &Folder, cargo: &OsString, arguments: &[OsString]) -> std::io::Result<ExitCode> {
     let mut command = Command::new(cargo);
+    analysis::restore_home(&mut command);
     for setting in PROFILE {
         command.args(["--config", setting]);
     }

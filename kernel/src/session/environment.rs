@@ -6,6 +6,7 @@ use std::process::Command;
 
 use super::Folder;
 use super::folder::PrivateFolder;
+use crate::compiler::{REAL_CARGO, REAL_HOME};
 use crate::error::{Context, Result};
 use crate::runtime::streams;
 use crate::template::Toolchain;
@@ -15,6 +16,9 @@ const SECRET: &str = "TPULAB_DISPLAY";
 
 /// Where the path is kept for the cells, which get it unchanged.
 const PATH: &str = "TPULAB_PATH";
+
+/// Where the system looks for shared libraries, before the place that a program names itself.
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// Settings for cargo and rustc that a notebook's surroundings may hold; none of them reaches a session.
 const FOREIGN: [&str; 9] = [
@@ -55,9 +59,18 @@ pub fn enter(private: &PrivateFolder, standard_library: &Path, toolchain: &Toolc
         for name in foreign.iter().map(OsString::as_os_str).chain(FOREIGN.map(std::ffi::OsStr::new)) {
             std::env::remove_var(name);
         }
+        match own_libraries_first() {
+            Some(path) => std::env::set_var(LIBRARIES, path),
+            None => std::env::remove_var(LIBRARIES),
+        }
         if let Some(name) = toolchain.name() {
             std::env::set_var("RUSTUP_TOOLCHAIN", name);
         }
+        if let Some(home) = std::env::var_os("CARGO_HOME") {
+            std::env::set_var(REAL_HOME, home);
+        }
+        std::env::set_var(REAL_CARGO, toolchain.sysroot.join("bin/cargo"));
+        std::env::set_var("CARGO_HOME", folder.cargo_home());
         std::env::set_var(PATH, path);
         std::env::set_var("PATH", inner);
         std::env::set_var(session, here);
@@ -66,6 +79,14 @@ pub fn enter(private: &PrivateFolder, standard_library: &Path, toolchain: &Toolc
         std::env::set_var("RUST_SRC_PATH", &target);
     }
     Ok(())
+}
+
+/// The places of shared libraries, without those that hold another build of the library: `cargo run` and `cargo test`
+/// put such a place there.
+fn own_libraries_first() -> Option<OsString> {
+    let places = std::env::var_os(LIBRARIES)?;
+    let kept = std::env::split_paths(&places).filter(|place| !place.join("libtpulab.so").exists());
+    std::env::join_paths(kept).ok().filter(|places| !places.is_empty())
 }
 
 /// Shows inference the sources of the standard library; until then it works without, which is faster to start.
@@ -81,7 +102,17 @@ pub fn cells_process(folder: &Folder, notebook: &Path, secret: &str) -> Result<C
     let program = std::env::current_exe().context("KERNEL011", "this program cannot be found")?;
     let mut command = Command::new(program);
     command.current_dir(notebook).env(streams::SOCKET, folder.socket()).env(SECRET, secret);
-    for name in ["EVCXR_TMPDIR", "EVCXR_CONFIG_DIR", "RUST_SRC_PATH", "RUSTUP_TOOLCHAIN", PATH, folder.variable().0] {
+    crate::compiler::restore_home(&mut command);
+    for name in [
+        REAL_HOME,
+        REAL_CARGO,
+        "EVCXR_TMPDIR",
+        "EVCXR_CONFIG_DIR",
+        "RUST_SRC_PATH",
+        "RUSTUP_TOOLCHAIN",
+        PATH,
+        folder.variable().0,
+    ] {
         command.env_remove(name);
     }
     if let Some(path) = std::env::var_os(PATH) {

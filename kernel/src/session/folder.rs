@@ -63,6 +63,11 @@ impl Folder {
         self.beside("programs")
     }
 
+    /// What inference takes for cargo's own folder.
+    pub fn cargo_home(&self) -> PathBuf {
+        self.beside("cargo-home")
+    }
+
     /// An empty configuration for evcxr.
     pub fn configuration(&self) -> PathBuf {
         self.beside("configuration")
@@ -134,8 +139,14 @@ impl PrivateFolder {
             fs::create_dir_all(needed)?;
         }
         let program = std::env::current_exe()?;
-        for name in [crate::compiler::CARGO, crate::compiler::RUSTC] {
-            std::os::unix::fs::symlink(&program, inner.programs().join(name))?;
+        let analysis = inner.cargo_home().join("bin");
+        fs::create_dir_all(&analysis)?;
+        for (folder, name) in [
+            (inner.programs(), crate::compiler::CARGO),
+            (inner.programs(), crate::compiler::RUSTC),
+            (analysis, crate::compiler::ANALYSIS_CARGO),
+        ] {
+            std::os::unix::fs::symlink(&program, folder.join(name))?;
         }
         Ok(folder)
     }

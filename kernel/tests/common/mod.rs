@@ -103,7 +103,12 @@ impl FrontEnd {
         };
         let file = folder.path().join("connection.json");
         std::fs::write(&file, serde_json::to_string(&info).expect("text")).expect("a connection file");
+        // Another build of the library, as `cargo run` puts before all others.
+        std::fs::write(folder.path().join("libtpulab.so"), "no library").expect("a file");
+        let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let places = std::iter::once(folder.path().to_owned()).chain(std::env::split_paths(&inherited));
         let kernel = Command::new(env!("CARGO_BIN_EXE_tpulab"))
+            .env("LD_LIBRARY_PATH", std::env::join_paths(places).expect("a path"))
             .args(["kernel", "run", "--connection-file"])
             .arg(&file)
             .current_dir(folder.path())
