@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::doctor;
 use crate::error::Result;
 use crate::kernelspec::{self, Place};
 use crate::runner;
@@ -28,6 +29,8 @@ enum Command {
     /// `raises-exception`. Cells with the tag `skip-execution` do not run. Nothing is written unless --output or
     /// --report says so.
     Run(RunArguments),
+    /// Looks for what keeps the kernel from working, and says what to type
+    Doctor,
     /// The kernel "Rust (tpulab)" of Jupyter
     #[command(subcommand)]
     Kernel(Kernel),
@@ -159,6 +162,11 @@ fn obey(command: Command) -> Result<ExitCode> {
                 report: arguments.report,
             };
             if !runner::run(&arguments.notebooks, &options)? {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+        Command::Doctor => {
+            if !doctor::run() {
                 return Ok(ExitCode::FAILURE);
             }
         }

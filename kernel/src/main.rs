@@ -5,6 +5,7 @@
 
 mod command_line;
 mod compiler;
+mod doctor;
 mod error;
 mod kernelspec;
 mod output;

@@ -79,6 +79,26 @@ pub fn run(files: &[PathBuf], options: &Options) -> Result<bool> {
     Ok(good == files.len())
 }
 
+/// Runs cells on this program's own kernel; what went wrong with the first that failed.
+pub fn try_cells(cells: &[&str], limit: Duration) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(async {
+        let folder = std::env::temp_dir();
+        let mut client = Client::start(None, &folder).await.map_err(|error| error.to_string())?;
+        let mut result = Ok(());
+        for code in cells {
+            let ended = client.execute(code, limit).await.map_err(|error| error.to_string())?;
+            if let Some(failure) = ended.failure {
+                result = Err(failure);
+                break;
+            }
+        }
+        client.shut_down().await;
+        result
+    })
+}
+
 /// What became of the cells of one notebook, with the time that each took.
 type Verdicts = Vec<(String, Duration, Verdict)>;
 

@@ -122,7 +122,8 @@ impl Session {
         let features = FEATURES.map(|feature| format!("{feature:?}")).join(", ");
         let library = self.private.folder().library();
         let code = format!(
-            ":dep tpulab = {{ path = {:?}, features = [{features}] }}\n{PRELUDE}\ntf::notebook::logging::set_verbosity(\
+            // Cells call what is compiled well; they themselves should be ready soon.
+            ":opt 0\n:dep tpulab = {{ path = {:?}, features = [{features}] }}\n{PRELUDE}\ntf::notebook::logging::set_verbosity(\
              tf::notebook::logging::verbosity());",
             library.display().to_string()
         );

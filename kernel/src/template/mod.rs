@@ -7,6 +7,7 @@ mod toolchain;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -82,9 +83,20 @@ impl Template {
         }
     }
 
-    /// Prepares a template in its usual place.
+    /// Prepares a template in its usual place, unless another process does so first.
     pub fn prepare_here() -> Result<Self> {
-        Self::prepare(&usual_place(&Description::wanted()?)?)
+        let wanted = Description::wanted()?;
+        let path = usual_place(&wanted)?;
+        let failed = || format!("{} cannot be made", path.display());
+        path.parent().map_or(Ok(()), fs::create_dir_all).context("KERNEL002", failed())?;
+        let lock = fs::File::create(path.with_extension("lock")).context("KERNEL002", failed())?;
+        // Held until the end, and let go by the system whatever that end is.
+        let _lock =
+            Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, error)| error).context("KERNEL002", failed())?;
+        match Self::open(&path) {
+            Ok(template) if template.description == wanted => Ok(template),
+            _ => Self::prepare(&path),
+        }
     }
 
     /// Compiles the library and all it needs, once, and keeps the result in the folder `path`.
