@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 /// How long anything may take here.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 
 pub struct FrontEnd {
     pub info: ConnectionInfo,
