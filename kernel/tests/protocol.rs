@@ -38,6 +38,8 @@ fn cells_give_values_streams_and_errors() {
     let (name, text) = panicked.error();
     assert_eq!(name, "panic");
     assert!(text.contains("cell [3], line 3") && text.contains("index out of bounds"), "{text}");
+    let (_, text) = front_end.run("let n: Vec<i32> = vec![]; n[0]").error();
+    assert!(text.contains("cell [4], line 1"), "{text}");
     let (name, text) = front_end.run("\"x\".parse::<i32>()?;").error();
     assert!(name == "Error" && text.contains("invalid digit"), "{name} {text}");
     let (name, text) = front_end.run("fn unused() { let x = 1; }\nnothing_of_this_name").error();

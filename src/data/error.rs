@@ -166,7 +166,7 @@ impl Explain for DataError {
             DataError::Unreadable { file, problem, not_found } => {
                 let raised = if *not_found { Exception::NotFoundError } else { Exception::OsError };
                 Explanation::new("DATA011", raised, format!("cannot read `{file}`: {problem}"))
-                    .help("check the path; a relative one starts at the program's working directory")
+                    .help("check the path; a relative one starts at the working directory, in a notebook its folder")
             }
             DataError::EmptyFile { file } => {
                 Explanation::new("DATA012", ValueError, format!("{file}: the file is empty")).help("give it rows to read")

@@ -59,6 +59,14 @@ pub fn run(files: &[PathBuf], options: &Options) -> Result<bool> {
         )
         .help("make the folder, or run one notebook at a time"));
     }
+    for target in options.output.iter().chain(&options.report) {
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(
+                Error::new("RUNNER001", format!("there is no folder {}", folder.display())).help("make it first")
+            );
+        }
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -143,9 +151,8 @@ async fn run_one(file: &Path, options: &Options) -> Result<Verdicts> {
         };
         notebook.write(&target)?;
     }
-    let failed = verdicts.iter().filter(|(_, _, verdict)| matches!(verdict, Verdict::Failed(_))).count();
     let passed = verdicts.iter().filter(|(_, _, verdict)| *verdict == Verdict::Passed).count();
-    println!("  {passed} of {total} cells did what they should{}", if failed > 0 { ", not all" } else { "" });
+    println!("  {passed} of {total} cells did what they should");
     Ok(verdicts)
 }
 
@@ -169,5 +176,7 @@ fn judge(cell: &CodeCell<'_>, ended: &Ended, before: &[Output], options: &Option
 fn failure(cell: &CodeCell<'_>, why: &str) -> String {
     let rule = "-".repeat(60);
     let outputs: String = cell.outputs.iter().map(check::text_of).collect();
-    format!("{rule}\n{}\n{rule}\n{}{}\n\n", cell.code().trim_end(), outputs, why.trim_end())
+    // The error that it shows says it already.
+    let why = if outputs.contains(why) { "" } else { why.trim_end() };
+    format!("{rule}\n{}\n{rule}\n{outputs}{why}\n\n", cell.code().trim_end())
 }

@@ -84,11 +84,14 @@ impl Notebook {
         let declared = self.content.cells[at].source().concat();
         let mut lines = Vec::new();
         for (name, value) in parameters {
-            let kind = kind_of(name, &declared).ok_or_else(|| {
+            let declared = Declared::find(name, &declared).ok_or_else(|| {
                 Error::new("RUNNER005", format!("the cell with the tag `parameters` has no `let {name}`"))
                     .help("only parameters that it sets can be given")
             })?;
-            lines.push(format!("let {name}{kind} = {};\n", literal(value)));
+            let literal = declared.form.literal(value).ok_or_else(|| {
+                Error::new("RUNNER005", format!("{name} is {:?} in its cell, and {value:?} is given", declared.form))
+            })?;
+            lines.push(format!("let {name}{} = {literal};\n", declared.kind));
         }
         let id = CellId::new("injected-parameters").map_err(|error| Error::new("RUNNER005", error))?;
         let metadata = CellMetadata { tags: Some(vec!["injected-parameters".to_owned()]), ..CellMetadata::default() };
@@ -99,23 +102,75 @@ impl Notebook {
     }
 }
 
-/// The `: type` with which a cell sets a parameter, empty if it names none.
-fn kind_of(name: &str, code: &str) -> Option<String> {
-    code.lines().find_map(|line| {
-        let rest = line.trim_start().strip_prefix("let ")?.trim_start();
-        let rest = rest.strip_prefix("mut ").unwrap_or(rest).strip_prefix(name)?.trim_start();
-        let (kind, _) = rest.split_once('=')?;
-        (kind.is_empty() || kind.starts_with(':')).then(|| kind.trim_end().to_owned())
-    })
+/// How a cell sets a parameter.
+struct Declared {
+    /// `: type`, or empty if the cell says none.
+    kind: String,
+    form: Form,
 }
 
-/// A value as Rust writes it: numbers and truth values as they are, all else as text.
-fn literal(value: &str) -> String {
-    let plain = value == "true" || value == "false" || value.parse::<i128>().is_ok();
-    match value.parse::<f64>() {
-        _ if plain => value.to_owned(),
-        Ok(number) if number.is_finite() => format!("{number:?}"),
-        _ => format!("{value:?}"),
+/// What a parameter's value is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Integer,
+    Float,
+    Bool,
+    Text,
+    /// Something that is worked out.
+    Expression,
+}
+
+impl Form {
+    fn of(kind: &str, value: &str) -> Self {
+        let digits = value.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit());
+        match value {
+            "true" | "false" => Form::Bool,
+            _ if value.starts_with('"') => Form::Text,
+            _ if digits && (kind.contains("f32") || kind.contains("f64") || value.contains('.')) => Form::Float,
+            _ if digits => Form::Integer,
+            _ => Form::Expression,
+        }
+    }
+
+    /// A given value as Rust writes it; none if it is of another form.
+    fn literal(self, value: &str) -> Option<String> {
+        let float =
+            || value.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| format!("{number:?}"));
+        match self {
+            Form::Text => Some(format!("{value:?}")),
+            Form::Bool => (value == "true" || value == "false").then(|| value.to_owned()),
+            Form::Integer => value.parse::<i128>().ok().map(|number| number.to_string()),
+            Form::Float => float(),
+            Form::Expression => {
+                [Form::Bool, Form::Integer, Form::Float, Form::Text].into_iter().find_map(|form| form.literal(value))
+            }
+        }
+    }
+}
+
+/// The types that a number can end in.
+const SUFFIXES: [&str; 14] =
+    ["usize", "isize", "i128", "u128", "i16", "i32", "i64", "u16", "u32", "u64", "f32", "f64", "i8", "u8"];
+
+impl Declared {
+    fn find(name: &str, code: &str) -> Option<Self> {
+        code.split(['\n', ';']).find_map(|statement| {
+            let rest = statement.trim_start().strip_prefix("let ")?.trim_start();
+            let rest = rest.strip_prefix("mut ").unwrap_or(rest).strip_prefix(name)?.trim_start();
+            let (kind, value) = rest.split_once('=')?;
+            let (kind, value) = (kind.trim_end(), value.trim());
+            if !(kind.is_empty() || kind.starts_with(':')) {
+                return None;
+            }
+            let digits = value.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit());
+            let suffix = SUFFIXES.iter().find(|suffix| digits && value.ends_with(*suffix));
+            let kind = match suffix {
+                Some(suffix) if kind.is_empty() => format!(": {suffix}"),
+                _ => kind.to_owned(),
+            };
+            let form = Form::of(&kind, value);
+            Some(Declared { kind, form })
+        })
     }
 }
 
@@ -174,17 +229,22 @@ mod tests {
 
     #[test]
     fn parameters_follow_the_cell_that_declares_them_and_keep_its_types() {
-        let mut notebook = notebook("let steps: u64 = 1000;\nlet mut name = \"iris\";\nlet rate = 0.1;");
-        let given = [("steps", "5"), ("name", "wine \"x\""), ("rate", "2e-1")];
+        let mut notebook =
+            notebook("let steps: u64 = 1000;\nlet mut name = \"iris\";\nlet rate = 0.1; let batch = 32usize;");
+        let given = [("steps", "5"), ("name", "wine \"x\""), ("rate", "2"), ("batch", "16")];
         let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
         notebook.set_parameters(&given).unwrap();
         let cells: Vec<_> = notebook.code_cells().collect();
         assert_eq!(
             cells[1].source().concat(),
-            "let steps: u64 = 5;\nlet name = \"wine \\\"x\\\"\";\nlet rate = 0.2;\n"
+            "let steps: u64 = 5;\nlet name = \"wine \\\"x\\\"\";\nlet rate = 2.0;\nlet batch: usize = 16;\n"
         );
         notebook.set_parameters(&given[..1]).unwrap();
         assert_eq!(notebook.code_cells().count(), 2, "given anew, not once more");
+        for (name, value) in [("steps", "many"), ("steps", "1.5"), ("rate", "fast")] {
+            let odd = [(name.to_owned(), value.to_owned())];
+            assert_eq!(notebook.set_parameters(&odd).unwrap_err().code(), "RUNNER005", "{name}");
+        }
         let unknown = [("step".to_owned(), "5".to_owned())];
         assert_eq!(notebook.set_parameters(&unknown).unwrap_err().code(), "RUNNER005");
     }

@@ -108,7 +108,7 @@ impl Failure {
             .find_map(|word| text.find(word).map(|at| text[at..].lines().next().unwrap_or(word)))
             .map(|reason| reason.trim_end_matches(')').to_owned())
             .unwrap_or_else(|| text.lines().last().unwrap_or("it ended").to_owned());
-        let good = cells.iter().filter(|cell| cell.good).count();
+        let good = cells.iter().filter(|cell| cell.good && !cell.only_asks()).count();
         let more = [
             "all variables are lost; functions and imports are kept".to_owned(),
             format!("`:again` runs the {good} cells again that were good"),

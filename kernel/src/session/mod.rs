@@ -226,7 +226,7 @@ impl Session {
     /// The cells that were good, in their order. From here on they count as not run, and those that run again are
     /// good again.
     pub fn take_good_cells(&mut self) -> Vec<Cell> {
-        let good = self.cells.iter().filter(|cell| cell.good).cloned().collect();
+        let good = self.cells.iter().filter(|cell| cell.good && !cell.only_asks()).cloned().collect();
         self.cells.clear();
         good
     }

@@ -26,15 +26,19 @@ pub fn place<'a>(source: &str, line: usize, cells: &'a [Cell]) -> Option<(&'a Ce
             }
         }
     }
-    best.map(|(_, cell, line)| (cell, line)).or_else(|| last_expression(source[at], cells))
+    best.map(|(_, cell, line)| (cell, line)).or_else(|| part_of_a_line(source[at], cells))
 }
 
-/// The end of the last cell, if the line shows its value: evcxr puts a bracket before a last expression.
-fn last_expression<'a>(line: &str, cells: &'a [Cell]) -> Option<(&'a Cell, usize)> {
-    let expression = line.trim_start().strip_prefix('(')?;
-    let cell = cells.last()?;
-    let found = cell.code.lines().enumerate().filter(|(_, text)| text.trim_end().ends_with(expression)).last();
-    found.map(|(index, _)| (cell, index + 1))
+/// The line of the latest cell that holds this text: evcxr puts each statement on a line of its own.
+fn part_of_a_line<'a>(statement: &str, cells: &'a [Cell]) -> Option<(&'a Cell, usize)> {
+    let statement = statement.trim();
+    if statement.len() < 2 {
+        return None;
+    }
+    cells.iter().rev().find_map(|cell| {
+        let found = cell.code.lines().enumerate().filter(|(_, text)| text.contains(statement)).last();
+        found.map(|(index, _)| (cell, index + 1))
+    })
 }
 
 #[cfg(test)]
@@ -54,7 +58,7 @@ mod tests {
         assert_eq!(found(6), Some((Some(3), 1)));
         assert_eq!(found(1), None);
         let cells = [Cell::new(Some(1), "let v = vec![1];\nlet i = 5; v[i]")];
-        assert_eq!(place("let i = 5;\n(v[i]\n).show();", 2, &cells).map(|(_, line)| line), Some(2));
+        assert_eq!(place("let i = 5;\n(\nv[i]\n).show();", 3, &cells).map(|(_, line)| line), Some(2));
         assert_eq!(found(99), None);
         assert_eq!(found(0), None);
     }
