@@ -35,7 +35,7 @@ CELLS = [
     ],
     ("let", 'let frame = Frame::new([("x", Column::from(vec![0.0f32, 1.0]))])?;'),
     ("expression", "frame"),
-    ("let", 'let resolver = TpuClusterResolver::new("local");'),
+    ("let", 'let column = Column::from(vec![0i32, 1]);'),
     ("print", 'println!("{:?}", frame.names());'),
 ]
 
@@ -74,7 +74,7 @@ def run(kernel, load):
         asked = time.monotonic()
         reply = client.execute_interactive((load if number == 0 else "") + code, timeout=LIMIT, output_hook=lambda _: None)
         if reply["content"]["status"] != "ok":
-            sys.exit(f"{kernel}: {code}: {reply['content']['evalue']}")
+            sys.exit(f"{kernel}: {code}: {reply['content']}")
         seconds.append((kind, time.monotonic() - (began if kind == "first" else asked)))
     client.stop_channels()
     manager.shutdown_kernel(now=True)
