@@ -25,15 +25,6 @@ impl Level for Avx2 {
     const BYTES: usize = 32;
 }
 
-#[cfg(target_arch = "x86_64")]
-struct Avx512;
-
-#[cfg(target_arch = "x86_64")]
-impl Level for Avx512 {
-    const FUSED: bool = true;
-    const BYTES: usize = 64;
-}
-
 /// A piece of arithmetic with its arguments. `run` must be `#[inline(always)]`, and so must all that it calls in a
 /// loop: only what is inlined into the functions below is compiled for their instructions.
 pub(crate) trait Routine {
@@ -46,17 +37,11 @@ pub(crate) fn dispatch<R: Routine>(routine: R) -> R::Output {
     #[cfg(target_arch = "x86_64")]
     {
         // The standard library keeps the answers, so asking costs a few loads.
-        if is_x86_feature_detected!("fma") {
-            if is_x86_feature_detected!("avx512f") {
-                #[allow(unsafe_code)]
-                // SAFETY: the processor has the instructions that `avx512` enables, as was just asked.
-                return unsafe { avx512(routine) };
-            }
-            if is_x86_feature_detected!("avx2") {
-                #[allow(unsafe_code)]
-                // SAFETY: the processor has the instructions that `avx2` enables, as was just asked.
-                return unsafe { avx2(routine) };
-            }
+        // Registers of 64 bytes were tried: the tiles of small layers fill them badly, and a step took three times as long.
+        if is_x86_feature_detected!("fma") && is_x86_feature_detected!("avx2") {
+            #[allow(unsafe_code)]
+            // SAFETY: the processor has the instructions that `avx2` enables, as was just asked.
+            return unsafe { avx2(routine) };
         }
     }
     routine.run::<Baseline>()
@@ -66,12 +51,6 @@ pub(crate) fn dispatch<R: Routine>(routine: R) -> R::Output {
 #[target_feature(enable = "avx2,fma")]
 fn avx2<R: Routine>(routine: R) -> R::Output {
     routine.run::<Avx2>()
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,fma")]
-fn avx512<R: Routine>(routine: R) -> R::Output {
-    routine.run::<Avx512>()
 }
 
 /// Runs a loop that the compiler vectorises by itself with the best instructions of this processor.
