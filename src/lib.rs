@@ -44,7 +44,7 @@
 //! | floor | what it gives |
 //! |---|---|
 //! | [`core`] | concrete values, their types and shapes, errors, random streams |
-//! | [`notebook`] | how a value shows itself in a cell, logs, the stop flag |
+//! | [`notebook`] | how a value shows itself in a cell, logs, progress, input, the stop flag |
 //! | [`wire`] | TensorFlow's way to write messages, records and checksums |
 //! | [`storage`] | local folders and `gs://` buckets behind one face |
 //! | [`data`] | columns, frames, the CSV reader, datasets |

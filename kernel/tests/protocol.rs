@@ -71,7 +71,8 @@ fn cells_give_values_streams_and_errors() {
         ExecuteRequest { allow_stdin: true, ..request("println!(\"hello {}\", tf::notebook::input(\"name? \")?);") }
             .into(),
     );
-    assert_eq!(front_end.answer("Ada"), "name? ");
+    assert_eq!(front_end.question(), "name? ");
+    front_end.answer("Ada");
     assert_eq!(front_end.finish(&id, |_, _| {}).text("stdout"), "hello Ada\n");
 
     // A frame's place can change, and outputs can be cleared.
@@ -89,6 +90,7 @@ fn requests_beside_cells_are_answered() {
     let mut front_end = FrontEnd::start_over(Transport::IPC);
     let JupyterMessageContent::KernelInfoReply(info) = front_end.ask(KernelInfoRequest {}.into()) else { panic!() };
     assert_eq!((info.implementation.as_str(), info.language_info.file_extension.as_deref()), ("tpulab", Some(".rs")));
+    assert!(info.language_info.version.starts_with("1."), "{}", info.language_info.version);
     let check = |front_end: &mut FrontEnd, code: &str| {
         let reply = front_end.ask(IsCompleteRequest { code: code.to_owned() }.into());
         let JupyterMessageContent::IsCompleteReply(reply) = reply else { panic!("{reply:?}") };
@@ -189,6 +191,22 @@ fn interrupts_and_deaths_leave_a_session_that_works() {
     assert!(matches!(front_end.control_reply(), JupyterMessageContent::InterruptReply(_)));
     assert_eq!(front_end.run("kept + 1").of("execute_result")[0]["data"]["text/plain"], "42");
 
+    // Nor does a question outlive an interrupt, and its late answer is no answer to the next.
+    let ask = |text: &str| {
+        let code = format!("println!(\"{{}}\", tf::notebook::input(\"{text}\")?);");
+        ExecuteRequest { allow_stdin: true, ..request(&code) }
+    };
+    let asking = front_end.send(ask("first? ").into());
+    assert_eq!(front_end.question(), "first? ");
+    front_end.send_control(InterruptRequest {}.into());
+    assert_eq!(front_end.finish(&asking, |_, _| {}).error().0, "KeyboardInterrupt");
+    front_end.answer("late");
+    let asking = front_end.send(ask("second? ").into());
+    assert_eq!(front_end.question(), "second? ");
+    front_end.answer("in time");
+    assert_eq!(front_end.finish(&asking, |_, _| {}).text("stdout"), "in time\n");
+    assert!(front_end.run("kept").is_ok());
+
     // An error that is expected lets the next cell run.
     let failing = front_end.send(ExecuteRequest { stop_on_error: false, ..request("panic!(\"no\");") }.into());
     let next = front_end.send(request("kept").into());
@@ -205,8 +223,12 @@ fn interrupts_and_deaths_leave_a_session_that_works() {
     let (name, text) = deaf.error();
     assert!(name == "KeyboardInterrupt" && text.contains("all variables are lost"), "{name} {text}");
     assert_eq!(front_end.run("kept").error().0, "E0425");
-    let again = front_end.run(":again");
-    assert!(again.is_ok(), "{again:?}");
+    // A cell that asked asks again.
+    let again = front_end.send(ExecuteRequest { allow_stdin: true, ..request(":again") }.into());
+    assert_eq!(front_end.question(), "second? ");
+    front_end.answer("once more");
+    let again = front_end.finish(&again, |_, _| {});
+    assert!(again.is_ok() && again.text("stdout").contains("once more"), "{again:?}");
     assert!(front_end.run("kept").is_ok());
 
     for (code, reason) in [

@@ -159,8 +159,7 @@ async fn run_one(file: &Path, options: &Options) -> Result<Verdicts> {
 fn judge(cell: &CodeCell<'_>, ended: &Ended, before: &[Output], options: &Options) -> Verdict {
     let failed = |why: String| Verdict::Failed(why);
     match (&ended.failure, cell.raises_exception()) {
-        (Some(failure), false) if !ended.timed_out => return failed(failure.to_owned()),
-        (Some(failure), _) if ended.timed_out => return failed(failure.to_owned()),
+        (Some(failure), promised) if ended.timed_out || !promised => return failed(failure.to_owned()),
         (None, true) => return failed("the tag `raises-exception` promises an error, and there was none".to_owned()),
         _ => {}
     }

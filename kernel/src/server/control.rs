@@ -1,59 +1,13 @@
-//! What is asked for out of turn, and the end.
+//! What is asked for out of turn.
 
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use jupyter_protocol::{InterruptReply, JupyterMessageContent, ReplyStatus, ShutdownReply, ShutdownRequest, Status};
-use tokio::signal::unix::{SignalKind, signal};
+use jupyter_protocol::{
+    InterruptReply, JupyterMessage, JupyterMessageContent, ReplyStatus, ShutdownReply, ShutdownRequest, Status,
+};
 
 use super::replies::{Replies, Requests};
 use super::shell::Shell;
-use crate::session::{Folder, Interrupter};
-
-/// Ends the kernel with all that its cells have started, and leaves nothing behind.
-#[derive(Clone, Debug)]
-pub struct Ending {
-    folder: Folder,
-    interrupter: Arc<OnceLock<Interrupter>>,
-}
-
-impl Ending {
-    /// The end of the session in this folder.
-    pub fn new(folder: Folder) -> Self {
-        Ending { folder, interrupter: Arc::default() }
-    }
-
-    /// From here on there are cells to end.
-    pub fn session_started(&self, interrupter: Interrupter) {
-        let _ = self.interrupter.set(interrupter);
-    }
-
-    /// Whether cells can run already.
-    pub fn has_session(&self) -> bool {
-        self.interrupter.get().is_some()
-    }
-
-    /// Interrupts the cell that runs, if one does.
-    pub fn interrupt(&self) {
-        if let Some(interrupter) = self.interrupter.get() {
-            interrupter.interrupt();
-        }
-    }
-
-    /// Whether the cell that runs was interrupted.
-    pub fn interrupted(&self) -> bool {
-        self.interrupter.get().is_some_and(Interrupter::interrupted)
-    }
-
-    /// Ends the kernel.
-    pub fn end(&self) -> ! {
-        if let Some(interrupter) = self.interrupter.get() {
-            interrupter.kill();
-        }
-        self.folder.remove();
-        std::process::exit(0)
-    }
-}
 
 /// Answers what comes on the control channel, whatever the cells do.
 pub fn serve(commands: &Requests, replies: &Replies, shell: &Shell) {
@@ -76,7 +30,7 @@ pub fn serve(commands: &Requests, replies: &Replies, shell: &Shell) {
 
 impl Shell {
     /// Answers and ends.
-    pub fn shut_down(&self, restart: bool, replies: &Replies, request: &jupyter_protocol::JupyterMessage) -> ! {
+    pub fn shut_down(&self, restart: bool, replies: &Replies, request: &JupyterMessage) -> ! {
         replies.send(ShutdownReply { restart, status: ReplyStatus::Ok, error: None }, request);
         // Other front ends are to know it too.
         self.publisher.send(ShutdownReply { restart, status: ReplyStatus::Ok, error: None }, Some(request));
@@ -85,28 +39,5 @@ impl Shell {
         // The sockets still write what they were given.
         std::thread::sleep(Duration::from_millis(50));
         self.ending.end()
-    }
-}
-
-/// Ends the kernel when the program that started it is gone.
-pub async fn watch_parent(ending: Ending) {
-    let parent = nix::unistd::getppid();
-    while nix::unistd::getppid() == parent {
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-    ending.end()
-}
-
-/// Takes SIGINT for an interrupt and SIGTERM for the end.
-pub async fn listen_to_signals(ending: Ending) {
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return;
-    };
-    loop {
-        tokio::select! {
-            _ = interrupt.recv() => ending.interrupt(),
-            _ = terminate.recv() => ending.end(),
-        }
     }
 }

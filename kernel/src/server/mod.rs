@@ -10,6 +10,7 @@ mod completeness;
 mod connection;
 mod control;
 mod documentation;
+mod ending;
 mod history;
 mod publisher;
 mod replies;
@@ -30,7 +31,7 @@ use crate::session::PrivateFolder;
 use crate::template::Template;
 
 use channels::{Channels, Questions};
-use control::Ending;
+use ending::Ending;
 use publisher::Publisher;
 use replies::Replies;
 use shell::Shell;
@@ -58,14 +59,15 @@ pub fn run(connection_file: &Path) -> Result<Infallible> {
     let (publisher, published) = Publisher::new();
     runtime.spawn(channels::publish(channels.iopub, published));
     runtime.spawn(channels::beat(channels.heartbeat));
-    runtime.spawn(control::watch_parent(ending.clone()));
-    runtime.spawn(control::listen_to_signals(ending.clone()));
+    runtime.spawn(ending::watch_parent(ending.clone()));
+    runtime.spawn(ending::listen_to_signals(ending.clone()));
     publisher.send(Status::starting(), None);
 
     let (shell_replies, requests) = Replies::new(channels.shell, handle.clone());
     let (control_replies, commands) = Replies::new(channels.control, handle.clone());
     let questions = Questions::new(channels.stdin, handle);
-    let shell = Arc::new(Shell::new(publisher.clone(), shell_replies, ending.clone()));
+    let language = template.as_ref().map(|template| template.description().toolchain.number()).unwrap_or_default();
+    let shell = Arc::new(Shell::new(publisher.clone(), shell_replies, ending.clone(), language));
     let queue = Worker::new(shell.clone(), questions).start(template, private, notebook)?;
     {
         let shell = shell.clone();

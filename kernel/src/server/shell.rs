@@ -10,7 +10,7 @@ use jupyter_protocol::{
 use serde_json::json;
 
 use super::completeness;
-use super::control::Ending;
+use super::ending::Ending;
 use super::history::History;
 use super::publisher::Publisher;
 use super::replies::Replies;
@@ -20,6 +20,8 @@ pub struct Shell {
     pub publisher: Publisher,
     pub replies: Replies,
     pub ending: Ending,
+    /// The version of Rust; empty if no session is prepared.
+    language: String,
     history: Mutex<History>,
     /// How many requests have arrived.
     received: AtomicU64,
@@ -39,11 +41,12 @@ pub struct Job {
 
 impl Shell {
     /// A shell on which nothing has arrived.
-    pub fn new(publisher: Publisher, replies: Replies, ending: Ending) -> Self {
+    pub fn new(publisher: Publisher, replies: Replies, ending: Ending, language: String) -> Self {
         Shell {
             publisher,
             replies,
             ending,
+            language,
             history: Mutex::default(),
             received: AtomicU64::new(0),
             aborted: AtomicU64::new(0),
@@ -111,7 +114,7 @@ impl Shell {
     /// an error.
     pub fn answer_at_once(&self, request: &JupyterMessage, replies: &Replies) {
         match &request.content {
-            JupyterMessageContent::KernelInfoRequest(_) => replies.send(kernel_info(), request),
+            JupyterMessageContent::KernelInfoRequest(_) => replies.send(kernel_info(&self.language), request),
             JupyterMessageContent::IsCompleteRequest(asked) => replies.send(completeness::check(&asked.code), request),
             JupyterMessageContent::HistoryRequest(asked) => {
                 replies.send(HistoryReply::new(self.with_history(|history| history.find(asked))), request);
@@ -144,7 +147,7 @@ const REQUESTS: [&str; 9] = [
     "shutdown_request",
 ];
 
-fn kernel_info() -> KernelInfoReply {
+fn kernel_info(language: &str) -> KernelInfoReply {
     let link = |text: &str, url: &str| HelpLink { text: text.to_owned(), url: url.to_owned() };
     KernelInfoReply {
         status: ReplyStatus::Ok,
@@ -153,7 +156,7 @@ fn kernel_info() -> KernelInfoReply {
         implementation_version: env!("CARGO_PKG_VERSION").to_owned(),
         language_info: LanguageInfo {
             name: "rust".to_owned(),
-            version: String::new(),
+            version: language.to_owned(),
             // The type under which JupyterLab knows how to colour Rust.
             mimetype: Some("text/x-rustsrc".to_owned()),
             file_extension: Some(".rs".to_owned()),

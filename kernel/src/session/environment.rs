@@ -59,7 +59,7 @@ pub fn enter(private: &PrivateFolder, standard_library: &Path, toolchain: &Toolc
         for name in foreign.iter().map(OsString::as_os_str).chain(FOREIGN.map(std::ffi::OsStr::new)) {
             std::env::remove_var(name);
         }
-        match own_libraries_first() {
+        match without_other_builds() {
             Some(path) => std::env::set_var(LIBRARIES, path),
             None => std::env::remove_var(LIBRARIES),
         }
@@ -83,7 +83,7 @@ pub fn enter(private: &PrivateFolder, standard_library: &Path, toolchain: &Toolc
 
 /// The places of shared libraries, without those that hold another build of the library: `cargo run` and `cargo test`
 /// put such a place there.
-fn own_libraries_first() -> Option<OsString> {
+fn without_other_builds() -> Option<OsString> {
     let places = std::env::var_os(LIBRARIES)?;
     let kept = std::env::split_paths(&places).filter(|place| !place.join("libtpulab.so").exists());
     std::env::join_paths(kept).ok().filter(|places| !places.is_empty())

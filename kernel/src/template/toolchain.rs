@@ -37,6 +37,11 @@ impl Toolchain {
         Ok(Toolchain { version: ask(&["--version"])?, sysroot: ask(&["--print", "sysroot"])?.into() })
     }
 
+    /// The version alone, such as `1.95.0`.
+    pub fn number(&self) -> String {
+        self.version.split_whitespace().nth(1).unwrap_or_default().to_owned()
+    }
+
     /// The name by which rustup knows it, if it is one of rustup's.
     pub fn name(&self) -> Option<String> {
         let below_rustup = self.sysroot.parent()?.file_name()? == "toolchains";

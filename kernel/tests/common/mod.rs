@@ -227,14 +227,18 @@ impl FrontEnd {
         }
     }
 
-    /// Answers the next question.
-    pub fn answer(&mut self, text: &str) -> String {
+    /// The prompt of the next question.
+    pub fn question(&mut self) -> String {
         let question = self.runtime.block_on(async { timeout(LIMIT, self.stdin.read()).await });
         let question = question.expect("in time").expect("a message");
-        let JupyterMessageContent::InputRequest(asked) = &question.content else { panic!("no question: {question:?}") };
+        let JupyterMessageContent::InputRequest(asked) = question.content else { panic!("no question: {question:?}") };
+        asked.prompt
+    }
+
+    /// Answers a question.
+    pub fn answer(&mut self, text: &str) {
         let reply = InputReply { value: text.to_owned(), status: ReplyStatus::Ok, error: None };
         self.runtime.block_on(self.stdin.send(reply.into())).expect("sent");
-        asked.prompt.clone()
     }
 
     /// Whether the kernel has ended, waiting for it.
