@@ -128,11 +128,21 @@ pub(super) fn shows_nothing() {
 }
 
 /// A word, the number of bytes, a line feed, the bytes.
-fn report(word: &str, body: &str) {
+pub(super) fn report(word: &str, body: &str) {
     let descriptor = REPORTS.load(Ordering::SeqCst);
     #[allow(unsafe_code, reason = "the kernel opened it and keeps it open")]
     let mut kernel = ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
     let _ = kernel.write_all(format!("{word} {}\n{body}", body.len()).as_bytes());
+}
+
+/// Writes a line where the kernel reads what is meant for evcxr.
+pub(super) fn answer(line: &str) {
+    let descriptor = INPUT[0].load(Ordering::SeqCst);
+    if descriptor >= 0 {
+        #[allow(unsafe_code, reason = "the kernel opened it and keeps it open")]
+        let mut evcxr = ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
+        let _ = evcxr.write_all(line.as_bytes());
+    }
 }
 
 /// The mark that begins a frame of rich output, if the kernel understands frames.

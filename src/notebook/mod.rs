@@ -10,6 +10,7 @@ mod progress;
 mod show;
 mod stop;
 mod table;
+pub mod cells;
 pub mod logging;
 
 pub(crate) use content::printable;

@@ -80,7 +80,7 @@ fn run(arguments: Vec<OsString>) -> std::io::Result<ExitCode> {
     let _group = Group::lead(&folder.compile_group())?;
     match arguments.iter().find_map(|argument| argument.to_str().filter(|text| !text.starts_with('-'))) {
         Some("build") => {
-            rewrite::source(&folder.source())?;
+            rewrite::source(&folder)?;
             match Replay::of(&folder) {
                 Some(replay) => replay.build(),
                 None => compile(&folder, &cargo, &arguments),

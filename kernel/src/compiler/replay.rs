@@ -43,6 +43,22 @@ fn remembered(folder: &Folder) -> Vec<Replay> {
     std::fs::read_to_string(folder.replay()).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
+/// The call in one piece: a cell is small and differs from the last one, so that keeping its parts for the next time
+/// takes longer than it saves.
+fn for_one_cell(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    let mut kept = Vec::new();
+    for argument in arguments {
+        let setting = ["incremental=", "codegen-units="].iter().any(|name| argument.starts_with(name));
+        if setting && kept.last().is_some_and(|last| last == "-C") {
+            kept.pop();
+        } else {
+            kept.push(argument);
+        }
+    }
+    kept.extend(["-C", "codegen-units=1"].map(str::to_owned));
+    kept
+}
+
 impl Replay {
     /// The call to repeat, if the last one was for the same manifest and flags.
     pub fn of(folder: &Folder) -> Option<Self> {
@@ -65,7 +81,7 @@ impl Replay {
         let replay = Replay {
             key,
             program: text(program),
-            arguments: arguments.iter().map(text).collect(),
+            arguments: for_one_cell(arguments.iter().map(text)),
             environment: std::env::vars().filter(|(name, _)| wanted(name)).collect(),
             folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         };
@@ -106,20 +122,9 @@ impl Replay {
 
     /// Only looks for errors.
     pub fn check(mut self) -> std::io::Result<ExitCode> {
-        let mut arguments = Vec::with_capacity(self.arguments.len());
-        let mut given = self.arguments.into_iter();
-        while let Some(argument) = given.next() {
-            // What is compiled for a check must not take the cell's place.
-            if argument == "-C" {
-                let setting = given.next().unwrap_or_default();
-                if !setting.starts_with("incremental=") {
-                    arguments.extend([argument, setting]);
-                }
-            } else {
-                arguments.push(argument.replace("emit=dep-info,link", "emit=metadata"));
-            }
+        for argument in &mut self.arguments {
+            *argument = argument.replace("emit=dep-info,link", "emit=metadata");
         }
-        self.arguments = arguments;
         Ok(super::code(self.command().status()))
     }
 
@@ -131,5 +136,18 @@ impl Replay {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).envs(&self.environment).current_dir(&self.folder).stdin(Stdio::null());
         command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_compiled_in_one_piece() {
+        let given =
+            ["-C", "rpath", "-C", "incremental=/a", "--edition=2024", "-C", "codegen-units=16", "-Cprefer-dynamic"];
+        let kept = for_one_cell(given.into_iter().map(str::to_owned));
+        assert_eq!(kept, ["-C", "rpath", "--edition=2024", "-Cprefer-dynamic", "-C", "codegen-units=1"]);
     }
 }
